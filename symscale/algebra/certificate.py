@@ -1,0 +1,129 @@
+"""Certificates, and a checker that trusts nobody: it imports no solver.
+
+A certificate says: these constraints, each raised to its multiplier, multiply to
+this bound; and this point satisfies them all and attains it, at least wherever
+these conditions on the parameters hold, as they do at this witness. `check`
+verifies every word with exact arithmetic.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import sympy as sp
+
+from symscale.algebra.domain import Domain, IndeterminateSignError
+from symscale.algebra.monomial import ONE, Monomial
+from symscale.algebra.program import Program
+from symscale.errors import CheckFailedError, FormulaError
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A claim about the optimum of a program, with everything needed to verify it.
+
+    Attributes:
+        program: The program.
+        piece: Name of the piece.
+        bound: No feasible point does better than this monomial in the parameters.
+        multipliers: The power of each constraint in the product that proves it.
+        point: For each variable, a monomial in the parameters; together they attain it.
+        conditions: Monomials in the parameters; the point is feasible where each is <= 1.
+        witness: Exact parameters at which every condition holds.
+    """
+
+    program: Program
+    piece: str
+    bound: Monomial
+    multipliers: Mapping[str, sp.Expr]
+    point: Mapping[sp.Symbol, Monomial]
+    conditions: tuple[Monomial, ...]
+    witness: Mapping[sp.Symbol, sp.Rational]
+
+
+def check(certificate: Certificate) -> None:
+    """Verify a certificate exactly.
+
+    Raises:
+        CheckFailedError: If any part of the claim does not hold; the text says which.
+    """
+    try:
+        _check_bound(certificate)
+        _check_point(certificate)
+        _check_witness(certificate)
+    except FormulaError as error:
+        raise CheckFailedError(f"{certificate.piece}: {error}") from error
+
+
+def _fail(certificate: Certificate, text: str) -> None:
+    raise CheckFailedError(f"{certificate.piece}: {text}")
+
+
+def _check_bound(certificate: Certificate) -> None:
+    """The product of the constraints must be objective/bound, all multipliers of the right sign."""
+    program = certificate.program
+    known = {c.name for c in program.constraints}
+    for name in certificate.multipliers:
+        if name not in known:
+            _fail(certificate, f"a multiplier names no constraint: {name!r}")
+    if set(certificate.bound.free_symbols) & set(program.variables):
+        _fail(certificate, "the bound contains a variable")
+    product = ONE
+    for constraint in program.constraints:
+        weight = certificate.multipliers.get(constraint.name, sp.Integer(0))
+        if weight == 0:
+            continue
+        if not constraint.is_equality and not _is_nonnegative(weight, program.domain):
+            _fail(certificate, f"the multiplier of {constraint.name!r}, {weight}, is negative")
+        product = product * constraint.ratio**weight
+    claimed = program.objective / certificate.bound
+    if program.sense == "minimize":
+        claimed = claimed**-1
+    if not (product / claimed).is_one:
+        _fail(
+            certificate,
+            f"the constraints multiply to {product.expr}, not to {claimed.expr}",
+        )
+
+
+def _is_nonnegative(weight: sp.Expr, domain: Domain) -> bool:
+    numerator, denominator = sp.fraction(sp.together(weight))
+    try:
+        return domain.sign(numerator) * domain.sign(denominator) >= 0
+    except IndeterminateSignError:
+        return False
+
+
+def _check_point(certificate: Certificate) -> None:
+    """Every constraint must hold at the point, and the objective must equal the bound there."""
+    program = certificate.program
+    missing = [x for x in program.variables if x not in certificate.point]
+    if missing:
+        _fail(certificate, f"the point gives no value to {missing[0]}")
+    for x, value in certificate.point.items():
+        if set(value.free_symbols) & set(program.variables):
+            _fail(certificate, f"the point's {x} is not a monomial in parameters")
+    granted = {*certificate.conditions, *(g**-1 for g in program.domain.at_least_one)}
+    for constraint in program.constraints:
+        ratio = constraint.ratio.substitute(certificate.point)
+        binds = certificate.multipliers.get(constraint.name, sp.Integer(0)) != 0
+        if constraint.is_equality or binds:
+            if not ratio.is_one:
+                _fail(certificate, f"{constraint.name!r} is not tight at the point")
+        elif ratio not in granted and (ratio.free_symbols or ratio.compare_one() > 0):
+            _fail(certificate, f"{constraint.name!r} fails at the point, or needs a condition")
+    if not (program.objective.substitute(certificate.point) / certificate.bound).is_one:
+        _fail(certificate, "the point does not attain the bound")
+
+
+def _check_witness(certificate: Certificate) -> None:
+    """The witness must be in the domain and satisfy the conditions."""
+    domain = certificate.program.domain
+    for s, interval in domain.exponents.items():
+        if s in certificate.witness and certificate.witness[s] not in interval:
+            _fail(certificate, f"the witness has {s} outside {interval}")
+    for monomial in domain.at_least_one:
+        if monomial.compare_one(certificate.witness) < 0:
+            _fail(certificate, f"the witness is outside the domain: {monomial.expr} < 1")
+    for condition in certificate.conditions:
+        if condition.compare_one(certificate.witness) > 0:
+            _fail(certificate, f"the witness violates {condition.expr} <= 1")

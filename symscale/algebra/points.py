@@ -1,0 +1,120 @@
+"""Points that attain a piece's bound, as monomials, and the certificates they make."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy as sp
+
+from symscale.algebra import simplex
+from symscale.algebra.certificate import Certificate
+from symscale.algebra.elimination import echelon
+from symscale.algebra.limit import Limit, Piece
+from symscale.algebra.loglinear import exponent_matrix, field_to_expr
+from symscale.algebra.monomial import ONE, Monomial
+from symscale.algebra.program import Program
+from symscale.algebra.regions import logarithm
+from symscale.algebra.scalars import scalars_for
+from symscale.errors import FormulaError
+
+Values = Mapping[sp.Symbol, sp.Rational]
+
+
+@dataclass(frozen=True)
+class OptimalPoint:
+    """A point that attains a bound.
+
+    Attributes:
+        values: Each variable as a monomial in the parameters.
+        tight: The constraints that determine it, all satisfied with equality.
+        conditions: It is feasible where each of these monomials is at most 1.
+        free: Variables that no constraint fixes: only products of them matter, and
+            they were set so that the rest comes out.
+    """
+
+    values: Mapping[sp.Symbol, Monomial]
+    tight: tuple[str, ...]
+    conditions: tuple[Monomial, ...]
+    free: frozenset[sp.Symbol]
+
+
+def optimal_point(program: Program, values: Values) -> OptimalPoint:
+    """Find a point that attains the optimum at given parameters, and around them.
+
+    The basis of an exact linear program at `values` is lifted to monomials, so the
+    point is a formula; its conditions say where that formula stays feasible.
+
+    Raises:
+        FormulaError: If the program has no finite optimum at `values`.
+    """
+    at = program.substitute(values)
+    matrix, bounds, owners = [], [], []
+    for index, constraint in enumerate(at.constraints):
+        variables, rest = constraint.ratio.split(program.variables)
+        if rest.free_symbols:
+            names = ", ".join(sorted(map(str, rest.free_symbols)))
+            raise FormulaError(f"no value for {names}")
+        row = [_exact(variables.exponent(x)) for x in program.variables]
+        for sign in (1, -1) if constraint.is_equality else (1,):
+            matrix.append([sign * x for x in row])
+            bounds.append(-sign * logarithm(rest))
+            owners.append(index)
+    sense = 1 if program.sense == "maximize" else -1
+    goal = [_exact(sense * at.objective.exponent(x)) for x in program.variables]
+    found = simplex.maximize(goal, matrix, bounds)
+    if found.status != "optimal":
+        raise FormulaError(f"the program is {found.status} at these parameters")
+    return _lift(program, sorted({owners[i] for i in found.basis}))
+
+
+def _lift(program: Program, tight: list[int]) -> OptimalPoint:
+    """Solve the tight constraints for the variables, as monomials in the parameters."""
+    scalars = scalars_for(program.exponent_symbols, program.domain)
+    one = scalars.convert(sp.Integer(1))
+    rows = exponent_matrix(program, scalars)
+    form = echelon([rows[i] for i in tight], one)
+    parts = [program.constraints[i].ratio.split(program.variables)[1] for i in tight]
+    values = {x: ONE for x in program.variables}
+    for pivot, operation in zip(form.pivots, form.operations, strict=True):
+        value = ONE
+        for part, weight in zip(parts, operation, strict=True):
+            if weight:
+                value = value / part ** field_to_expr(scalars, weight)
+        values[program.variables[pivot]] = value
+    free = {program.variables[k] for k in range(len(program.variables)) if k not in form.pivots}
+    for row, pivot in zip(form.rows, form.pivots, strict=True):
+        if any(x for k, x in enumerate(row) if k != pivot):
+            free.add(program.variables[pivot])
+    conditions = []
+    for index, constraint in enumerate(program.constraints):
+        ratio = constraint.ratio.substitute(values)
+        if index in tight or ratio.is_one or not ratio.free_symbols:
+            continue
+        conditions.append(ratio)
+    names = tuple(program.constraints[i].name for i in tight)
+    return OptimalPoint(values, names, tuple(dict.fromkeys(conditions)), frozenset(free))
+
+
+def certify(limit: Limit, piece: Piece, values: Values | None = None) -> Certificate:
+    """Make the certificate of a piece.
+
+    Args:
+        limit: The limit.
+        piece: One of its pieces.
+        values: Parameters at which it rules; by default the piece's own witness.
+
+    Raises:
+        FormulaError: If no parameters are given and the piece has no witness.
+    """
+    witness = values if values is not None else piece.witness
+    if witness is None:
+        raise FormulaError(f"no parameters are known at which {piece.name!r} rules")
+    point = optimal_point(limit.program, witness)
+    return Certificate(
+        limit.program, piece.name, piece.bound, piece.multipliers, point.values,
+        point.conditions, dict(witness),
+    )
+
+
+def _exact(exponent: sp.Expr) -> Fraction:
+    return Fraction(int(exponent.p), int(exponent.q))

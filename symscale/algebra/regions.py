@@ -1,0 +1,112 @@
+"""Points at which given monomials exceed 1: where a piece rules, exactly verified."""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import product
+
+import mpmath as mp
+import sympy as sp
+
+from symscale.algebra import simplex
+from symscale.algebra.domain import Domain
+from symscale.algebra.monomial import Monomial
+
+_REACHES = (4, 40, 400)
+_NOTHING = Fraction(1, 10**20)
+_SAMPLES = tuple(sp.Rational(k, 7) for k in (3, 1, 5, 2, 6))
+
+
+def logarithm(monomial: Monomial) -> Fraction:
+    """The logarithm of a number given as a monomial, to about 40 digits."""
+    with mp.workdps(45):
+        value = mp.fsum(
+            mp.log(int(a)) * mp.mpf(int(e.p)) / int(e.q) for a, e in monomial.powers
+        )
+        return Fraction(int(mp.nint(value * mp.mpf(10) ** 40)), 10**40)
+
+
+def find_witness(
+    strict: Sequence[Monomial],
+    weak: Sequence[Monomial],
+    parameters: Iterable[sp.Symbol],
+    domain: Domain,
+) -> tuple[dict[sp.Symbol, sp.Rational] | None, bool]:
+    """Find parameters at which every strict monomial exceeds 1 and every weak one is >= 1.
+
+    Returns:
+        The point, or None; and whether "None" is proven (there are no exponent
+        symbols and no compound atoms, so that one linear program decides).
+    """
+    exponents = sorted(
+        set().union(*(m.exponent_symbols for m in [*strict, *weak]), domain.exponents), key=str
+    )
+    names = [p for p in parameters if p not in exponents]
+    compound = any(not a.is_Symbol for m in [*strict, *weak] for a in m.atoms)
+    positions = _SAMPLES if exponents else _SAMPLES[:1]
+    for position in positions:
+        sample = {s: v for s, v in domain.sample(position).items() if s in exponents}
+        at = [m.substitute(sample) if sample else m for m in strict]
+        given = [m.substitute(sample) if sample else m for m in weak]
+        found = _at_sample(at, given, names)
+        if found is not None:
+            return {**found, **sample}, True
+    return None, not exponents and not compound
+
+
+def _at_sample(
+    strict: Sequence[Monomial], weak: Sequence[Monomial], names: Sequence[sp.Symbol]
+) -> dict[sp.Symbol, sp.Rational] | None:
+    atoms: list[sp.Expr] = list(names)
+    atoms += [a for m in [*strict, *weak] for a in m.atoms if a not in atoms]
+    atoms = list(dict.fromkeys(atoms))
+    for margin_for_weak, reach in product((True, False), _REACHES):
+        point = _widest(strict, weak, atoms, margin_for_weak, reach)
+        if point is None:
+            continue
+        if any(not a.is_Symbol for a in atoms):
+            return {}
+        for digits in (3, 8, 16, 30):
+            values = dict(zip(atoms, (_exponential(x, digits) for x in point), strict=True))
+            if all(m.compare_one(values) > 0 for m in strict) and all(
+                m.compare_one(values) >= 0 for m in weak
+            ):
+                return values
+    return None
+
+
+def _widest(
+    strict: Sequence[Monomial],
+    weak: Sequence[Monomial],
+    atoms: Sequence[sp.Expr],
+    margin_for_weak: bool,
+    reach: int,
+) -> list[Fraction] | None:
+    """The logarithms at which the least excess is greatest, or None where none is positive."""
+    rows: list[list[Fraction]] = []
+    bounds: list[Fraction] = []
+    for monomials, margin in ((strict, True), (weak, margin_for_weak)):
+        for monomial in monomials:
+            row = [-_exact(monomial.exponent(a)) for a in atoms]
+            rows.append([*row, Fraction(int(margin))])
+            bounds.append(logarithm(monomial.coefficient))
+    for k in range(len(atoms)):
+        for sign in (1, -1):
+            rows.append([Fraction(sign * int(i == k)) for i in range(len(atoms) + 1)])
+            bounds.append(Fraction(reach))
+    rows.append([Fraction(0)] * len(atoms) + [Fraction(1)])
+    bounds.append(Fraction(1))
+    goal = [Fraction(0)] * len(atoms) + [Fraction(1)]
+    found = simplex.maximize(goal, rows, bounds)
+    if found.status != "optimal" or found.point[-1] <= _NOTHING:
+        return None
+    return list(found.point[:-1])
+
+
+def _exact(exponent: sp.Expr) -> Fraction:
+    return Fraction(int(exponent.p), int(exponent.q))
+
+
+def _exponential(value: Fraction, digits: int) -> sp.Rational:
+    with mp.workdps(45):
+        number = mp.exp(mp.mpf(value.numerator) / value.denominator)
+        return sp.Rational(mp.nstr(number, digits, strip_zeros=False))

@@ -1,0 +1,189 @@
+"""Rewrites that hand back their result together with its reason and its region.
+
+Each says how the expression before relates to the one after: equal, at most, at
+least. One that is not exact says by which factor the two may differ.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import sympy as sp
+
+from symscale.algebra.monomial import Monomial
+from symscale.errors import FormulaError
+
+Relation = Literal["==", "<=", ">="]
+
+
+@dataclass(frozen=True)
+class Rewrite:
+    """An expression, what it became, and why that is allowed.
+
+    Attributes:
+        before: The expression before.
+        after: The expression after.
+        relation: `before relation after`.
+        reason: Why.
+        conditions: Where it holds, as relations.
+        facts: Equalities that were used, symbol to expression.
+        factor: Where the rewrite is not exact: the greatest ratio between the two.
+        equality: Where it is not exact: relations under which both are equal.
+    """
+
+    before: sp.Expr
+    after: sp.Expr
+    relation: Relation
+    reason: str
+    conditions: tuple[sp.Basic, ...] = ()
+    facts: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    factor: sp.Expr | None = None
+    equality: tuple[sp.Basic, ...] = ()
+
+    @property
+    def statement(self) -> sp.Basic:
+        """`before relation after` as a SymPy relation."""
+        return relate(self.before, self.relation, self.after)
+
+
+def relate(left: sp.Expr, relation: Relation, right: sp.Expr) -> sp.Basic:
+    """Return a SymPy relation that stays as written."""
+    kind = {"==": sp.Eq, "<=": sp.Le, ">=": sp.Ge}[relation]
+    return kind(left, right, evaluate=False)
+
+
+def drop_ones(expr: sp.Expr, degrees: Iterable[sp.Symbol], least: int = 2) -> Rewrite:
+    """Replace N - 1 by N for each degree N of parallelism.
+
+    The expression grows, by at most the factor least/(least - 1) where every degree
+    is at least `least`; where a degree is 1 its term vanishes and the bound is crude.
+
+    Args:
+        expr: An expression that contains terms N - 1 and increases with each.
+        degrees: The degrees.
+        least: The least degree of the region where the factor is stated.
+
+    Raises:
+        FormulaError: If it is not linear in a degree.
+
+    Example:
+        >>> from symscale.symbols import symbols
+        >>> N_DP, P = symbols("N_DP P")
+        >>> drop_ones(2*(N_DP - 1)*P, [N_DP]).after
+        2*N_DP*P
+    """
+    chosen = list(degrees)
+    after = expr
+    for degree in chosen:
+        if degree not in after.free_symbols or sp.diff(after, degree, 2) != 0:
+            raise FormulaError(f"{expr} is not linear in {degree}")
+        # A function of N - 1, read at N + 1, is the same function of N.
+        after = after.subs(degree, degree + 1)
+    names = ", ".join(map(str, chosen))
+    return Rewrite(
+        expr,
+        after,
+        "<=",
+        f"drop the -1 beside {names}",
+        tuple(sp.Ge(d, least, evaluate=False) for d in chosen),
+        factor=sp.Rational(least, least - 1),
+    )
+
+
+def substitute(expr: sp.Expr, facts: Mapping[sp.Symbol, sp.Expr], reason: str) -> Rewrite:
+    """Replace symbols by what equalities say they are.
+
+    Raises:
+        FormulaError: If none of them occurs.
+    """
+    after = expr.subs(dict(facts), simultaneous=True)
+    if after == expr:
+        raise FormulaError(f"nothing to substitute in {expr}")
+    return Rewrite(expr, after, "==", reason, facts=dict(facts))
+
+
+def rearrange(expr: sp.Expr, after: sp.Expr, reason: str) -> Rewrite:
+    """Write the same expression another way; the check verifies that it is the same."""
+    return Rewrite(expr, after, "==", reason)
+
+
+def arithmetic_geometric(expr: sp.Expr) -> Rewrite:
+    """Bound a sum of k monomials from below by k times their geometric mean.
+
+    The two are equal where all terms are, which is the optimum of a split when the
+    product of the terms is fixed.
+
+    Raises:
+        FormulaError: If it is no sum of monomials.
+
+    Example:
+        >>> from symscale.symbols import symbols
+        >>> I, J = symbols("I J")
+        >>> arithmetic_geometric(I + J).after
+        2*sqrt(I)*sqrt(J)
+    """
+    terms = [Monomial.of(t) for t in sp.Add.make_args(sp.expand(expr))]
+    if len(terms) < 2:
+        raise FormulaError(f"{expr} is no sum")
+    product = terms[0]
+    for term in terms[1:]:
+        product = product * term
+    mean = product ** sp.Rational(1, len(terms))
+    after = len(terms) * mean.expr
+    equality = tuple(
+        sp.Eq(terms[0].expr, other.expr, evaluate=False) for other in terms[1:]
+    )
+    return Rewrite(
+        expr,
+        after,
+        ">=",
+        "the arithmetic mean is at least the geometric mean, and equal where all terms are",
+        equality=equality,
+    )
+
+
+def equal_shares(expr: sp.Expr) -> Rewrite:
+    """Bound a sum of k terms by k times the largest of them.
+
+    Where the terms can be made equal at the optimum, nothing is lost there.
+
+    Raises:
+        FormulaError: If it is no sum of monomials.
+
+    Example:
+        >>> from symscale.symbols import symbols
+        >>> I, J = symbols("I J")
+        >>> equal_shares(I + J).after
+        Max(2*I, 2*J)
+    """
+    terms = [Monomial.of(t) for t in sp.Add.make_args(sp.expand(expr))]
+    if len(terms) < 2:
+        raise FormulaError(f"{expr} is no sum")
+    count = sp.Integer(len(terms))
+    return Rewrite(
+        expr,
+        sp.Max(*(count * t.expr for t in terms), evaluate=False),
+        "<=",
+        f"a sum of {count} terms is at most {count} times the largest, and equal where all are",
+        factor=count,
+        equality=tuple(
+            sp.Eq(terms[0].expr, other.expr, evaluate=False) for other in terms[1:]
+        ),
+    )
+
+
+def split_maximum(expr: sp.Expr) -> tuple[sp.Expr, ...]:
+    """Return the arguments of a maximum: it is at most x exactly when each of them is.
+
+    Raises:
+        FormulaError: If it is no maximum.
+
+    Example:
+        >>> from symscale.symbols import symbols
+        >>> I, J = symbols("I J")
+        >>> split_maximum(sp.Max(I, J))
+        (I, J)
+    """
+    if not isinstance(expr, sp.Max):
+        raise FormulaError(f"{expr} is no maximum")
+    return tuple(sorted(expr.args, key=str))

@@ -1,0 +1,213 @@
+"""Checks of derivations: exact where SymPy can, at random points of the region always."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import sympy as sp
+
+from symscale.algebra.certificate import check as check_certificate
+from symscale.algebra.monomial import ONE
+from symscale.algebra.rewrite import Relation, Rewrite
+from symscale.derivation import Derivation, Step, ratio_of, relation_of
+from symscale.errors import CheckFailedError
+from symscale.symbols import NOTATION
+
+POINTS = 12
+_TRIES = 20_000
+_DIGITS = 30
+_TOLERANCE = sp.Float("1e-20", _DIGITS)
+
+
+@dataclass(frozen=True)
+class StepCheck:
+    """How a step was checked.
+
+    Attributes:
+        key: The step.
+        exact: Whether it was shown exactly; None where it is given, not derived.
+        points: At how many random points of its region it was verified.
+    """
+
+    key: str
+    exact: bool | None
+    points: int
+
+
+def check_derivation(derivation: Derivation, seed: int = 0) -> tuple[StepCheck, ...]:
+    """Check every step of a derivation.
+
+    Args:
+        derivation: The derivation.
+        seed: Seed of the random points.
+
+    Raises:
+        CheckFailedError: If a step does not hold; the text names it and a counterexample.
+    """
+    rng = random.Random(seed)  # noqa: S311  # sampling, not secrets
+    return tuple(_check_step(derivation, step, rng) for step in derivation.steps)
+
+
+def _check_step(derivation: Derivation, step: Step, rng: random.Random) -> StepCheck:
+    label = f"{derivation.name}, step {step.key!r}"
+    if step.is_given:
+        return StepCheck(step.key, None, 0)
+    if step.certificate is not None:
+        check_certificate(step.certificate)
+        return StepCheck(step.key, True, _certificate_points(label, step, rng))
+    if step.rewrite is not None:
+        exact = _exact_rewrite(step.rewrite)
+        points = _rewrite_points(label, step.rewrite, rng)
+        if step.kind == "replacement":
+            (premise,) = step.premises
+            _check_replacement(label, derivation.step(premise).statement, step)
+        return StepCheck(step.key, exact, points)
+    _check_product(label, derivation, step)
+    return StepCheck(step.key, True, _product_points(label, derivation, step, rng))
+
+
+def _check_product(label: str, derivation: Derivation, step: Step) -> None:
+    """The premises' ratios, raised to their powers, must multiply to the statement's."""
+    product = ONE
+    for key, weight in step.premises.items():
+        premise = derivation.step(key)
+        if premise.relation != "==" and not _positive(weight):
+            raise CheckFailedError(f"{label}: the inequality {key!r} is raised to {weight}")
+        product = product * ratio_of(premise.statement) ** weight
+    claimed = ratio_of(step.statement)
+    (atom,) = [a for a in (step.statement.lhs,) if a in claimed.atoms] or [claimed.atoms[0]]
+    power = product.exponent(atom) / claimed.exponent(atom)
+    if not (product / claimed**power).is_one:
+        raise CheckFailedError(f"{label}: the premises multiply to {product.expr} <= 1")
+    if step.relation != "==" and not _positive(power):
+        raise CheckFailedError(f"{label}: the relation points the wrong way")
+
+
+def _positive(power: sp.Expr) -> bool:
+    """Whether a power is positive: at zero exponents, where it is symbolic."""
+    return bool(power.subs({s: 0 for s in power.free_symbols}).is_positive)
+
+
+def _check_replacement(label: str, old: sp.Basic, step: Step) -> None:
+    rewrite = step.rewrite
+    assert rewrite is not None  # noqa: S101  # a replacement has one by construction
+    scale = old.lhs / rewrite.before
+    same_side = sp.simplify(step.statement.lhs - scale * rewrite.after) == 0
+    if not same_side or step.statement.rhs != old.rhs:
+        raise CheckFailedError(f"{label}: it replaces something else than the rewrite's side")
+
+
+def _exact_rewrite(rewrite: Rewrite) -> bool:
+    """Whether SymPy shows the rewrite exactly; False leaves it to the random points."""
+    before = rewrite.before.subs(dict(rewrite.facts))
+    after = rewrite.after.subs(dict(rewrite.facts))
+    if rewrite.relation == "==":
+        return bool(sp.simplify(before - after) == 0)
+    gap = sp.expand(after - before if rewrite.relation == "<=" else before - after)
+    if gap.is_nonnegative:
+        return True
+    terms = sp.Add.make_args(sp.expand(before))
+    if rewrite.relation == ">=" and len(terms) == 2:
+        square = (sp.sqrt(terms[0]) - sp.sqrt(terms[1])) ** 2
+        return bool(sp.simplify(sp.expand(square) - gap) == 0)
+    return False
+
+
+def _rewrite_points(label: str, rewrite: Rewrite, rng: random.Random) -> int:
+    symbols = rewrite.before.free_symbols | rewrite.after.free_symbols
+    symbols |= set().union(*(f.free_symbols for f in rewrite.facts.values()))
+    symbols -= set(rewrite.facts)
+    for _ in range(POINTS):
+        point = sample(symbols, rewrite.conditions, rng, label)
+        facts = {s: _value(e, point) for s, e in rewrite.facts.items()}
+        before = _value(rewrite.before, {**point, **facts})
+        after = _value(rewrite.after, {**point, **facts})
+        if not holds(before, rewrite.relation, after):
+            raise CheckFailedError(
+                f"{label}: {rewrite.statement} fails at {_shown(point)}: {before} and {after}"
+            )
+        if rewrite.factor is not None:
+            low, high = sorted((before, after))
+            if not holds(high, "<=", rewrite.factor * low):
+                raise CheckFailedError(
+                    f"{label}: the two sides differ by more than {rewrite.factor} "
+                    f"at {_shown(point)}"
+                )
+    return POINTS
+
+
+def _product_points(label: str, derivation: Derivation, step: Step, rng: random.Random) -> int:
+    """At random points the statement's ratio must be the product of the premises' ratios."""
+    premises = {k: derivation.step(k).statement for k in step.premises}
+    symbols = set(step.statement.free_symbols).union(*(p.free_symbols for p in premises.values()))
+    for _ in range(POINTS):
+        point = sample(symbols, (), rng, label)
+        product = sp.Integer(1)
+        for key, weight in step.premises.items():
+            product *= _ratio_value(premises[key], point) ** _value(weight, point)
+        claimed = _ratio_value(step.statement, point)
+        # The statement is the product's power that makes its symbol linear: both
+        # logarithms have one sign, and one ratio to each other at every point.
+        if (product - 1) * (claimed - 1) < -_TOLERANCE:
+            raise CheckFailedError(f"{label}: fails at {_shown(point)}")
+    return POINTS
+
+
+def _certificate_points(label: str, step: Step, rng: random.Random) -> int:
+    """At random parameters, the point attains the bound."""
+    certificate = step.certificate
+    assert certificate is not None  # noqa: S101  # the caller chose by it
+    objective = certificate.program.objective
+    attained = objective.substitute(certificate.point)
+    for _ in range(POINTS):
+        point = sample(certificate.bound.free_symbols, (), rng, label)
+        left, right = _value(attained.expr, point), _value(certificate.bound.expr, point)
+        if not holds(left, "==", right):
+            raise CheckFailedError(f"{label}: not attained at {_shown(point)}")
+    return POINTS
+
+
+def _ratio_value(statement: sp.Basic, point: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
+    left, right = _value(statement.lhs, point), _value(statement.rhs, point)
+    return right / left if relation_of(statement) == ">=" else left / right
+
+
+def sample(
+    symbols: set[sp.Symbol], conditions: tuple[sp.Basic, ...], rng: random.Random, label: str
+) -> dict[sp.Symbol, sp.Expr]:
+    """Draw a point of a region: positive values, log-uniform, that satisfy the conditions.
+
+    Degrees and sizes are drawn from their least value up; exponents from (-0.4, 0.4).
+
+    Raises:
+        CheckFailedError: If no such point is found.
+    """
+    for _ in range(_TRIES):
+        point = {s: _draw(s, rng) for s in sorted(symbols, key=str)}
+        if all(c.subs(point) == sp.true for c in conditions):
+            return point
+    raise CheckFailedError(f"{label}: found no point of the region {conditions}")
+
+
+def _draw(s: sp.Symbol, rng: random.Random) -> sp.Expr:
+    entry = NOTATION.get(s.name)
+    if entry is not None and entry.exponent:
+        return sp.Float(rng.uniform(-0.4, 0.4), _DIGITS)
+    low = float(entry.lower) if entry is not None and entry.lower is not None else 1e-3
+    return sp.Float(low * 10 ** rng.uniform(0, 4), _DIGITS)
+
+
+def _value(expr: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
+    return expr.evalf(_DIGITS, subs=dict(point)) if expr.free_symbols else sp.N(expr, _DIGITS)
+
+
+def holds(left: sp.Expr, relation: Relation, right: sp.Expr) -> bool:
+    """Whether numbers of 30 digits stand in a relation, up to rounding."""
+    slack = _TOLERANCE * (abs(left) + abs(right))
+    if relation == "==":
+        return bool(abs(left - right) <= slack)
+    return bool(left <= right + slack if relation == "<=" else left >= right - slack)
+
+
+def _shown(point: Mapping[sp.Symbol, sp.Expr]) -> str:
+    return ", ".join(f"{s} = {float(v):.6g}" for s, v in point.items())

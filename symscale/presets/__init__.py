@@ -1,0 +1,1 @@
+"""Facts as data: machines, models and their sources, and what reads them."""

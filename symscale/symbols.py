@@ -1,0 +1,195 @@
+"""The notation: every symbol that symscale uses, made once, here.
+
+Two SymPy symbols of one name with different assumptions look alike and do not
+cancel, so symbols are never made elsewhere. All are positive but the exponents
+(`alpha`, `alpha_L`), which are real.
+
+Example:
+    >>> from symscale.symbols import notation, symbol
+    >>> symbol("W_net")
+    W_net
+    >>> notation("W_net").unit
+    'word/s'
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import sympy as sp
+
+from symscale.errors import unknown_name
+
+DATA_MOVEMENT = "erdil-schneider-joseph-2024"
+CHINCHILLA = "hoffmann-2022"
+
+
+@dataclass(frozen=True)
+class Notation:
+    r"""One symbol of the notation.
+
+    Attributes:
+        name: The name that users type and JSON carries, such as `W_net`.
+        unit: Its unit, as `symscale.units.parse_unit` reads it; "1" for a pure number.
+        latex: How LaTeX shows it, such as `W_{\mathrm{net}}`.
+        meaning: What it is, in a few words.
+        source: Key of `presets/sources.toml` where the quantity is defined, or "".
+        group: Under which heading a notation table lists it.
+        lower: Least value that makes sense, where there is one above zero.
+        exponent: Whether it stands in exponents; such a symbol is real, not positive.
+    """
+
+    name: str
+    unit: str
+    latex: str
+    meaning: str
+    source: str = ""
+    group: str = "model"
+    lower: int | None = None
+    exponent: bool = False
+
+    @property
+    def symbol(self) -> sp.Symbol:
+        """The SymPy symbol."""
+        if self.exponent:
+            return sp.Symbol(self.name, real=True)
+        return sp.Symbol(self.name, positive=True)
+
+
+def _sub(base: str, text: str) -> str:
+    return rf"{base}_{{\mathrm{{{text}}}}}"
+
+
+_MODEL = [
+    Notation("d_model", "1", _sub("d", "model"), "width of the residual stream", lower=1),
+    Notation("d_ff", "1", _sub("d", "ff"), "width of the hidden layer of the MLP", lower=1),
+    Notation("L", "1", "L", "number of blocks", lower=1),
+    Notation("E", "1", "E", "sparsity factor: experts, one of them active for a token", lower=1),
+    Notation("P", "1", "P", "parameters"),
+    Notation("r_ff", "1", _sub("r", "ff"), "ratio of d_ff to d_model"),
+]
+_TRAINING = [
+    Notation("b", "token", "b", "batch size, in tokens"),
+    Notation("D", "token", "D", "tokens of the training run"),
+    Notation("r_D", "token", "r_D", "training tokens for each parameter", CHINCHILLA),
+    Notation("T", "FLOP", "T", "training compute"),
+    Notation("t_d", "s", "t_d", "wall-clock time allowed for the run"),
+    Notation("t_step", "s", _sub("t", "step"), "time of one optimizer step"),
+    Notation("U", "1", "U", "utilization of the peak arithmetic rate"),
+    Notation("b_0", "token", "b_0", "critical batch size at the compute T_0", DATA_MOVEMENT),
+    Notation("L_0", "1", "L_0", "number of blocks at the compute T_0", DATA_MOVEMENT),
+    Notation("T_0", "FLOP", "T_0", "compute at which b_0 and L_0 hold", DATA_MOVEMENT),
+    Notation(
+        "alpha",
+        "1",
+        r"\alpha",
+        "growth of the critical batch less growth of the depth: b/L scales as T^alpha",
+        DATA_MOVEMENT,
+        exponent=True,
+    ),
+    Notation(
+        "alpha_L", "1", r"\alpha_L", "growth of the depth: L scales as T^alpha_L",
+        DATA_MOVEMENT, exponent=True,
+    ),
+]
+_PARALLEL = [
+    Notation("N", "1", "N", "number of devices", lower=1),
+    Notation("N_DP", "1", _sub("N", "DP"), "degree of data parallelism", lower=1),
+    Notation("N_TP", "1", _sub("N", "TP"), "degree of tensor parallelism", lower=1),
+    Notation("N_TP_model", "1", _sub("N", "TP,model"), "tensor-parallel split of d_model", lower=1),
+    Notation("N_TP_ff", "1", _sub("N", "TP,ff"), "tensor-parallel split of d_ff", lower=1),
+    Notation("N_PP", "1", _sub("N", "PP"), "degree of pipeline parallelism", lower=1),
+    Notation("N_EP", "1", _sub("N", "EP"), "degree of expert parallelism", lower=1),
+    Notation("m", "1", "m", "microbatches of a pipeline in one step", lower=1),
+    Notation("v", "1", "v", "interleaving: model chunks on each pipeline stage", lower=1),
+]
+_HARDWARE = [
+    Notation("C", "FLOP/s", "C", "peak arithmetic rate of a device", DATA_MOVEMENT),
+    Notation(
+        "W_net", "word/s", _sub("W", "net"),
+        "network bandwidth of a device, one direction", DATA_MOVEMENT,
+    ),
+    Notation(
+        "W_mem", "word/s", _sub("W", "mem"),
+        "memory bandwidth of a device, one direction: half of what reads and writes share",
+        DATA_MOVEMENT,
+    ),
+    Notation(
+        "tau", "s", r"\tau", "latency of a matrix product together with its collective",
+        DATA_MOVEMENT,
+    ),
+    Notation("w", "byte/word", "w", "bytes of a word"),
+    Notation("a", "1", "a", "width of the activation shard that hides its traffic", DATA_MOVEMENT),
+    Notation("n", "token", "n", "tokens of a nanobatch and expert", DATA_MOVEMENT),
+]
+_GENERIC = [
+    Notation(name, "1", name, f"length of dimension {name} of a matrix product", group="generic")
+    for name in ("I", "J", "K")
+] + [
+    Notation(f"N_{x}", "1", f"N_{x}", f"ways in which dimension {x} is split", group="generic",
+             lower=1)
+    for x in ("I", "J", "K")
+]
+
+
+def _grouped(group: str, entries: Iterable[Notation]) -> list[Notation]:
+    return [
+        Notation(e.name, e.unit, e.latex, e.meaning, e.source, group, e.lower, e.exponent)
+        for e in entries
+    ]
+
+
+NOTATION: Mapping[str, Notation] = MappingProxyType(
+    {
+        entry.name: entry
+        for entry in [
+            *_grouped("model", _MODEL),
+            *_grouped("training", _TRAINING),
+            *_grouped("parallelism", _PARALLEL),
+            *_grouped("hardware", _HARDWARE),
+            *_grouped("matrix product", _GENERIC),
+        ]
+    }
+)
+"""Every symbol by its name."""
+
+_SYMBOLS = {name: entry.symbol for name, entry in NOTATION.items()}
+
+
+def symbol(name: str) -> sp.Symbol:
+    """Return the symbol called `name`.
+
+    Raises:
+        UnknownNameError: If there is none; the text offers the nearest names.
+    """
+    try:
+        return _SYMBOLS[name]
+    except KeyError:
+        raise unknown_name("symbol", name, _SYMBOLS, see="symscale symbols") from None
+
+
+def symbols(names: str) -> tuple[sp.Symbol, ...]:
+    """Return the symbols of several names, separated by spaces.
+
+    Example:
+        >>> symbols("d_model d_ff")
+        (d_model, d_ff)
+    """
+    return tuple(symbol(name) for name in names.split())
+
+
+def notation(name: str | sp.Symbol) -> Notation:
+    """Return the entry of a symbol or of its name.
+
+    Raises:
+        UnknownNameError: If there is none.
+    """
+    text = str(name)
+    if text not in NOTATION:
+        raise unknown_name("symbol", text, NOTATION, see="symscale symbols")
+    return NOTATION[text]
+
+
+def latex_names(extra: Iterable[Notation] = ()) -> dict[sp.Symbol, str]:
+    """Return the table of symbols to their LaTeX, for SymPy's `symbol_names`."""
+    return {entry.symbol: entry.latex for entry in [*NOTATION.values(), *extra]}

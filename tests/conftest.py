@@ -1,0 +1,77 @@
+"""What all tests share: options, external programs, and reference data."""
+
+import importlib.util
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def _find_package() -> None:
+    """Let the tests run in a checkout that was never installed.
+
+    An installed package wins. Without one, `symscale` is the folder of the
+    checkout, and the worked derivations get the name that installing gives them.
+    """
+    if importlib.util.find_spec("symscale") is None:
+        sys.path.insert(0, str(ROOT))
+    if importlib.util.find_spec("symscale.worked") is None:
+        folder = ROOT / "derivations"
+        spec = importlib.util.spec_from_file_location(
+            "symscale.worked", folder / "__init__.py", submodule_search_locations=[str(folder)]
+        )
+        if spec is None or spec.loader is None:
+            raise pytest.UsageError(f"{folder} is not a package")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules["symscale.worked"] = module
+        spec.loader.exec_module(module)
+
+
+_find_package()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that rewrites golden files."""
+    parser.addoption(
+        "--rewrite-golden",
+        action="store_true",
+        help="write what the tests compute into the golden files, instead of comparing",
+    )
+
+
+@pytest.fixture
+def rewrite_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether golden files are to be rewritten instead of compared."""
+    return bool(request.config.getoption("--rewrite-golden"))
+
+
+@pytest.fixture
+def need_program() -> Callable[[str], str]:
+    """A function from the name of an external program to its path.
+
+    Without the program the test is skipped, but fails where `CI` is set: there,
+    a check that silently does not happen is an error.
+    """
+
+    def path_of(name: str) -> str:
+        path = shutil.which(name)
+        if path is None:
+            reason = f"{name} is not installed"
+            if os.environ.get("CI"):
+                pytest.fail(reason)
+            pytest.skip(reason)
+        return path
+
+    return path_of
+
+
+@pytest.fixture(scope="session")
+def shared_reference() -> Path | None:
+    """The folder of reference data beside the checkout, or None without one."""
+    folder = ROOT.parent / "shared" / "reference"
+    return folder if folder.is_dir() else None

@@ -1,0 +1,322 @@
+"""The structure of the source: who imports whom, and what nobody may do.
+
+The source is read, not run, so that imports inside functions count as well.
+"""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import symscale
+
+ROOT = Path(__file__).resolve().parents[1]
+MAX_LINES = 400
+HEAVY = ("sympy", "numpy", "matplotlib", "scipy")
+
+# What each part of the package may import. Of the two trunks, `algebra` knows no
+# Transformer and `costs` does no optimisation; they meet in `studies`.
+_FACTS = {
+    "errors", "units", "sources", "symbols", "parsing", "costs", "times", "machine", "presets",
+}  # fmt: skip
+_ALL = _FACTS | {
+    "algebra", "studies", "derivation", "worked", "simulate", "projection", "render", "cli",
+    "symscale",
+}  # fmt: skip
+ALLOWED: dict[str, set[str]] = {
+    "errors": set(),
+    "units": {"errors"},
+    "sources": {"errors"},
+    "symbols": {"errors", "units", "sources"},
+    "parsing": {"errors", "units", "symbols"},
+    "algebra": {"errors", "symbols"},
+    "costs": {"errors", "units", "symbols"},
+    "times": {"errors", "units", "symbols", "costs"},
+    "machine": {"errors", "units", "sources", "symbols", "costs", "presets", "times"},
+    "presets": {"errors", "units", "sources", "symbols", "costs"},
+    "studies": _FACTS | {"algebra"},
+    "derivation": _ALL - {"render", "cli", "simulate"},
+    "worked": _ALL - {"cli"},
+    "simulate": _FACTS,
+    "projection": _FACTS | {"simulate"},
+    "render": _ALL - {"cli"},
+    "cli": _ALL,
+    "symscale": _ALL - {"cli"},
+    "__main__": {"cli", "errors"},
+}
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported name.
+
+    Attributes:
+        name: The module, and with `from` the name in it: `sympy.Symbol`.
+        line: Where.
+        at_start: Whether importing the module that says so runs it.
+    """
+
+    name: str
+    line: int
+    at_start: bool
+
+
+@dataclass(frozen=True)
+class Module:
+    """One file of the package, as it lies in the checkout."""
+
+    name: str
+    path: Path
+    tree: ast.Module
+    lines: int
+
+    @property
+    def where(self) -> str:
+        return self.path.relative_to(ROOT).as_posix()
+
+    @property
+    def part(self) -> str:
+        return part_of(self.name)
+
+
+def part_of(name: str) -> str:
+    """Return the part of the package that a module is in: its second name."""
+    return name.split(".")[1] if "." in name else name
+
+
+@cache
+def modules() -> dict[str, Module]:
+    """Read every module under symscale/ and derivations/, by its installed name."""
+    found = {}
+    for folder, package in (("symscale", "symscale"), ("derivations", "symscale.worked")):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            text = path.read_text(encoding="utf-8")
+            parts = path.relative_to(ROOT / folder).with_suffix("").parts
+            name = ".".join([package, *(part for part in parts if part != "__init__")])
+            found[name] = Module(name, path, ast.parse(text), len(text.splitlines()))
+    return found
+
+
+def _at_start(node: ast.AST) -> Iterator[ast.AST]:
+    """Walk what runs when a module is imported: no functions, no TYPE_CHECKING."""
+    yield node
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        return
+    children = list(ast.iter_child_nodes(node))
+    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        children = list(node.orelse)
+    for child in children:
+        yield from _at_start(child)
+
+
+def imports(module: Module) -> list[Import]:
+    """List what a module imports, at its start and within functions.
+
+    `import_module("name")` counts too.
+    """
+    at_start = {id(node) for node in _at_start(module.tree)}
+    found = []
+    for node in ast.walk(module.tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module.where}:{node.lineno}: a relative import"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Call) and called(node) in ("import_module", "__import__"):
+            first = node.args[0] if node.args else None
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                names = [first.value]
+        line = getattr(node, "lineno", 0)
+        found += [Import(name, line, id(node) in at_start) for name in names]
+    return found
+
+
+def called(node: ast.Call) -> str:
+    """Return the last name of what is called: `f` of `f(x)` and of `a.f(x)`."""
+    function = node.func
+    if isinstance(function, ast.Name):
+        return function.id
+    return function.attr if isinstance(function, ast.Attribute) else ""
+
+
+def target(name: str) -> str | None:
+    """Return the module of the package that an imported name is, or is in."""
+    if name.split(".")[0] != "symscale":
+        return None
+    while name not in modules() and "." in name:
+        name = name.rpartition(".")[0]
+    return name
+
+
+def targets(module: Module, *, at_start: bool = False) -> dict[str, int]:
+    """Return the modules of the package that a module imports, each with a line."""
+    return {
+        to: item.line
+        for item in imports(module)
+        if (to := target(item.name)) and to != module.name and (item.at_start or not at_start)
+    }
+
+
+def test_the_package_is_read() -> None:
+    assert {"symscale", "symscale.errors", "symscale.symbols", "symscale.worked"} <= set(modules())
+
+
+def test_every_part_has_a_rule() -> None:
+    assert {module.part for module in modules().values()} <= set(ALLOWED)
+
+
+def test_imports_point_one_way() -> None:
+    wrong = [
+        f"{module.where}:{line}: {module.part} may not import {to}"
+        for module in modules().values()
+        for to, line in targets(module).items()
+        if part_of(to) not in {module.part, *ALLOWED.get(module.part, set())}
+    ]
+    assert not wrong
+
+
+def test_the_simulator_never_reaches_the_solver() -> None:
+    reached = {name for name in modules() if part_of(name) == "simulate"}
+    todo = list(reached)
+    while todo:
+        new = set(targets(modules()[todo.pop()])) & set(modules()) - reached
+        reached |= new
+        todo += new
+    assert not [name for name in sorted(reached) if part_of(name) in ("algebra", "studies")]
+
+
+def test_no_import_cycles() -> None:
+    edges = {name: list(targets(module, at_start=True)) for name, module in modules().items()}
+    done: set[str] = set()
+
+    def visit(name: str, path: list[str]) -> None:
+        if name in path:
+            pytest.fail("import cycle: " + " -> ".join([*path[path.index(name) :], name]))
+        if name not in done:
+            for to in edges.get(name, []):
+                visit(to, [*path, name])
+            done.add(name)
+
+    for name in edges:
+        visit(name, [])
+
+
+@pytest.mark.parametrize(
+    ("library", "allowed"),
+    [("typer", "symscale/cli/"), ("click", "symscale/cli/"),
+     ("matplotlib", "symscale/render/plots.py")],
+)  # fmt: skip
+def test_a_library_has_one_place(library: str, allowed: str) -> None:
+    wrong = [
+        f"{module.where}:{item.line}: only {allowed} may import {library}"
+        for module in modules().values()
+        for item in imports(module)
+        if item.name.split(".")[0] == library and not module.where.startswith(allowed)
+    ]
+    assert not wrong
+
+
+def test_no_text_is_executed() -> None:
+    forbidden = {"sympify", "parse_expr", "eval", "exec"}
+    wrong = [
+        f"{module.where}:{node.lineno}: {called(node)}() executes text"
+        for module in modules().values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and called(node) in forbidden
+    ]
+    assert not wrong
+
+
+def test_symbols_are_made_in_one_file() -> None:
+    """Calls only: as a type, `sp.Symbol` may stand anywhere."""
+    makers = {"sp.Symbol", "sp.symbols", "sympy.Symbol", "sympy.symbols", "Symbol"}
+    wrong = [
+        f"{module.where}:{node.lineno}: only symscale/symbols.py makes symbols"
+        for module in modules().values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in makers
+        if module.name != "symscale.symbols"
+    ]
+    assert not wrong
+
+
+def test_modules_are_short() -> None:
+    long = {m.where: m.lines for m in modules().values() if m.lines > MAX_LINES}
+    assert not long
+
+
+def test_public_things_have_docstrings() -> None:
+    wrong = [
+        f"{module.where}:{line}: {name}"
+        for module in modules().values()
+        for name, line in undocumented(module.tree)
+    ]
+    assert not wrong
+
+
+def undocumented(tree: ast.Module | ast.ClassDef) -> Iterator[tuple[str, int]]:
+    """Find public functions, classes, and methods of those without a docstring."""
+    for node in tree.body:
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        decorators = {ast.unparse(decorator).split(".")[-1] for decorator in node.decorator_list}
+        if node.name.startswith("_") or decorators & {"overload", "override", "setter"}:
+            continue
+        if ast.get_docstring(node) is None:
+            yield node.name, node.lineno
+        if isinstance(node, ast.ClassDef):
+            yield from ((f"{node.name}.{name}", line) for name, line in undocumented(node))
+
+
+def test_every_folder_is_installed() -> None:
+    """The packages are listed by hand; a folder left out would miss in an install."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    listed = settings["tool"]["setuptools"]["packages"]
+    folders = {
+        name if module.path.name == "__init__.py" else name.rpartition(".")[0]
+        for name, module in modules().items()
+    }
+    assert sorted(listed) == sorted(folders)
+
+
+def test_worked_derivations_hide_no_standard_module() -> None:
+    """Run as a script, a derivation has its own folder first on the path."""
+    names = {path.stem for path in (ROOT / "derivations").glob("*.py")}
+    assert not names & sys.stdlib_module_names
+
+
+def run_python(code: str) -> subprocess.CompletedProcess[str]:
+    """Run Python code with the package that the tests use."""
+    folder = Path(symscale.__file__).parents[1]
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("statement", ["import symscale", "import symscale.cli"])
+def test_importing_is_light(statement: str) -> None:
+    code = f"import sys\n{statement}\nprint([m for m in {HEAVY} if m in sys.modules])"
+    done = run_python(code)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_help_is_light() -> None:
+    code = f"""
+import runpy, sys
+sys.argv = ["symscale", "--help"]
+try:
+    runpy.run_module("symscale", run_name="__main__", alter_sys=True)
+except SystemExit as exit:
+    code = exit.code or 0
+    print("exit", code, [m for m in {HEAVY} if m in sys.modules], file=sys.stderr)
+"""
+    done = run_python(code)
+    assert done.stderr == "exit 0 []\n"
+    assert "Usage" in done.stdout
