@@ -1,0 +1,1 @@
+"""Worked derivations: each file one argument from assumptions to a result."""

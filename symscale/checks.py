@@ -62,12 +62,16 @@ def _check_step(derivation: Derivation, step: Step, rng: random.Random) -> StepC
             (premise,) = step.premises
             _check_replacement(label, derivation.step(premise).statement, step)
         return StepCheck(step.key, exact, points)
-    _check_product(label, derivation, step)
-    return StepCheck(step.key, True, _product_points(label, derivation, step, rng))
+    power = _check_product(label, derivation, step)
+    return StepCheck(step.key, True, _product_points(label, derivation, step, power, rng))
 
 
-def _check_product(label: str, derivation: Derivation, step: Step) -> None:
-    """The premises' ratios, raised to their powers, must multiply to the statement's."""
+def _check_product(label: str, derivation: Derivation, step: Step) -> sp.Expr:
+    """The premises' ratios, raised to their powers, must multiply to a power of the statement's.
+
+    Returns:
+        That power.
+    """
     product = ONE
     for key, weight in step.premises.items():
         premise = derivation.step(key)
@@ -81,6 +85,7 @@ def _check_product(label: str, derivation: Derivation, step: Step) -> None:
         raise CheckFailedError(f"{label}: the premises multiply to {product.expr} <= 1")
     if step.relation != "==" and not _positive(power):
         raise CheckFailedError(f"{label}: the relation points the wrong way")
+    return power
 
 
 def _positive(power: sp.Expr) -> bool:
@@ -136,8 +141,10 @@ def _rewrite_points(label: str, rewrite: Rewrite, rng: random.Random) -> int:
     return POINTS
 
 
-def _product_points(label: str, derivation: Derivation, step: Step, rng: random.Random) -> int:
-    """At random points the statement's ratio must be the product of the premises' ratios."""
+def _product_points(
+    label: str, derivation: Derivation, step: Step, power: sp.Expr, rng: random.Random
+) -> int:
+    """At random points the premises' ratios must multiply to that power of the statement's."""
     premises = {k: derivation.step(k).statement for k in step.premises}
     symbols = set(step.statement.free_symbols).union(*(p.free_symbols for p in premises.values()))
     for _ in range(POINTS):
@@ -145,10 +152,8 @@ def _product_points(label: str, derivation: Derivation, step: Step, rng: random.
         product = sp.Integer(1)
         for key, weight in step.premises.items():
             product *= _ratio_value(premises[key], point) ** _value(weight, point)
-        claimed = _ratio_value(step.statement, point)
-        # The statement is the product's power that makes its symbol linear: both
-        # logarithms have one sign, and one ratio to each other at every point.
-        if (product - 1) * (claimed - 1) < -_TOLERANCE:
+        claimed = _ratio_value(step.statement, point) ** _value(power, point)
+        if not holds(product, "==", claimed):
             raise CheckFailedError(f"{label}: fails at {_shown(point)}")
     return POINTS
 

@@ -132,6 +132,12 @@ _GENERIC = [
 ]
 
 
+_GENERIC += [
+    Notation(f"Q_{x}", "word", f"Q_{x}", f"words of the all-reduce of {what}")
+    for x, what in (("A", "the gradient of A"), ("B", "the gradient of B"), ("C", "C"))
+] + [Notation("F", "FLOP", "F", "FLOP of one product")]
+
+
 def _grouped(group: str, entries: Iterable[Notation]) -> list[Notation]:
     return [
         Notation(e.name, e.unit, e.latex, e.meaning, e.source, group, e.lower, e.exponent)

@@ -97,8 +97,9 @@ class Domain:
         if len(signs) == 1:
             return signs.pop()
         if len(polynomial.free_symbols) == 1 and not self._roots(polynomial):
-            value = polynomial.subs(self.sample())
-            return int(sp.sign(value))
+            (s,) = polynomial.free_symbols
+            inside = self.exponents.get(s, Interval(None, None)).sample()
+            return int(sp.sign(polynomial.subs(s, inside)))
         raise IndeterminateSignError(polynomial)
 
     def _orthant_coefficients(self, polynomial: sp.Expr) -> list[sp.Expr]:

@@ -16,12 +16,14 @@ class Echelon:
         pivots: The pivot column of each row.
         operations: For each row, the combination of input rows that it is.
         null_operations: Combinations of input rows that vanish.
+        divisors: The pivots divided by that are no plain numbers.
     """
 
     rows: list[Vector]
     pivots: list[int]
     operations: list[Vector]
     null_operations: list[Vector]
+    divisors: Vector
 
     def reduce(self, vector: Sequence[Any]) -> tuple[Vector, Vector]:
         """Remove the pivot columns from a vector.
@@ -62,6 +64,7 @@ def echelon(
     operations: list[Vector] = []
     pivots: list[int] = []
     null: list[Vector] = []
+    divisors: Vector = []
     for i in range(count):
         row, operation = work[i]
         columns = [j for j, x in enumerate(row) if x]
@@ -69,6 +72,8 @@ def echelon(
             null.append(operation)
             continue
         pivot = min(columns, key=lambda j: (not is_number(row[j]), avoid[j] if avoid else 0, j))
+        if not is_number(row[pivot]):
+            divisors.append(row[pivot])
         inverse = one / row[pivot]
         row = [x * inverse for x in row]
         operation = [x * inverse for x in operation]
@@ -79,7 +84,7 @@ def echelon(
         rows = [r for r, _ in earlier] + [row]
         operations = [o for _, o in earlier] + [operation]
         pivots.append(pivot)
-    return Echelon(rows, pivots, operations, null)
+    return Echelon(rows, pivots, operations, null, divisors)
 
 
 def _without(

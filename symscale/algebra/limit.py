@@ -21,17 +21,19 @@ class Condition:
         ratio: The monomial.
         multipliers: The constraints whose product it is, with their powers; empty
             where it compares two pieces.
+        binding: The inequalities among them, or, where there are none, all.
         against: The piece that takes over where the condition fails, or "".
     """
 
     ratio: Monomial
     multipliers: Mapping[str, sp.Expr] = field(default_factory=dict)
     against: str = ""
+    binding: tuple[str, ...] = ()
 
     @property
     def relational(self) -> sp.Basic:
         """The condition with positive exponents only, `A <= B`."""
-        below, above = split_fraction(self.ratio)
+        below, above = split_fraction(self.ratio ** (1 / self.ratio.content))
         return sp.Le(below.expr, above.expr, evaluate=False)
 
     def holds(self, values: Values) -> bool:
@@ -198,7 +200,7 @@ class Limit:
 
 
 def _contradiction(condition: Condition, values: Values | None = None) -> str:
-    names = ", ".join(condition.multipliers) or "the domain"
+    names = ", ".join(condition.binding) or "the domain"
     text = f"no point satisfies the constraints {names} together"
     if condition.ratio.atoms:
         relation = condition.relational

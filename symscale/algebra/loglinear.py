@@ -6,12 +6,11 @@ exactly, give the answer for all parameters at a time: each vertex multiplies th
 constraints to one bound (a piece), each ray to a condition for feasibility.
 """
 
-import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy as sp
 
@@ -24,16 +23,13 @@ from symscale.algebra.monomial import ONE, Monomial
 from symscale.algebra.program import Program
 from symscale.algebra.regions import find_witness
 from symscale.algebra.scalars import Scalars, scalars_for
+from symscale.errors import FormulaError
 
 _MAX_CELLS = 32
 
 
-@dataclass(frozen=True)
-class _DualElement:
-    """A vertex or ray of the dual: the power of each constraint, equalities included."""
-
-    multipliers: tuple[sp.Expr, ...]
-    cells: tuple[Domain, ...]
+_Multipliers: TypeAlias = tuple[sp.Expr, ...]
+"""A vertex or ray of the dual: the power of each constraint, equalities included."""
 
 
 def solve(
@@ -55,8 +51,7 @@ def solve(
 
     Raises:
         TooLargeError: If more than `max_rays` rays are needed on the way.
-        FormulaError: If the answer changes form within the exponents' domain at a
-            place that is no rational number.
+        FormulaError: If the answer changes form within the exponents' domain.
 
     Example:
         >>> from symscale.algebra.program import Program, at_most
@@ -82,29 +77,52 @@ def solve(
 
 def _dual(
     program: Program, max_rays: int, progress: Callable[[int, int], None] | None
-) -> tuple[list[_DualElement], list[_DualElement]]:
-    """Enumerate dual vertices and rays, cell by cell of the exponents' domain."""
+) -> tuple[list[_Multipliers], list[_Multipliers]]:
+    """Enumerate dual vertices and rays, cell by cell of the exponents' domain.
+
+    Raises:
+        FormulaError: If they are not the same in every cell and between the cells.
+    """
     cells = [program.domain]
-    vertices: dict[tuple[sp.Expr, ...], list[Domain]] = {}
-    rays: dict[tuple[sp.Expr, ...], list[Domain]] = {}
+    found: list[tuple[list[_Multipliers], list[_Multipliers]]] = []
+    breaks: list[tuple[Program, dict[sp.Symbol, sp.Rational]]] = []
     for done in count():
         if not cells:
             break
         cell = cells.pop()
         try:
-            found = _dual_of_cell(program, cell, max_rays, progress)
+            found.append(_dual_of_cell(program, cell, max_rays, progress))
         except IndeterminateSignError as error:
             if done > _MAX_CELLS:
                 raise
-            cells += cell.split_at(error.polynomial)
-            continue
-        for table, elements in zip((vertices, rays), found, strict=True):
-            for element in elements:
-                table.setdefault(element, []).append(cell)
-    return (
-        [_DualElement(m, tuple(cells)) for m, cells in vertices.items()],
-        [_DualElement(m, tuple(cells)) for m, cells in rays.items()],
-    )
+            parts = cell.split_at(error.polynomial)
+            cells += parts
+            (s,) = error.polynomial.free_symbols
+            for part in parts[1:]:
+                at = {s: part.exponents[s].lower}
+                breaks.append((replace(program, domain=cell).substitute(at), at))
+    vertices, rays = found[0]
+    known = _forms(program, vertices, rays)
+    same = all(_forms(program, *other) == known for other in found[1:])
+    for between, at in breaks:
+        here = _forms(between, *_dual(between, max_rays, progress))
+        same = same and here <= _forms(program, vertices, rays, at)
+    if not same:
+        names = ", ".join(map(str, program.exponent_symbols))
+        raise FormulaError(f"the answer changes form within the domain of {names}; give a number")
+    return vertices, rays
+
+
+def _forms(
+    program: Program,
+    vertices: Sequence[_Multipliers],
+    rays: Sequence[_Multipliers],
+    at: dict[sp.Symbol, sp.Rational] | None = None,
+) -> set[tuple[str, Monomial]]:
+    """What the dual says: the bounds of its vertices and the conditions of its rays."""
+    bounds = {("bound", _product(program, v).substitute(at or {})) for v in vertices}
+    ratios = [c.ratio.substitute(at or {}) for c in _feasibility(program, rays)]
+    return bounds | {("condition", _simplest(r, program.domain)) for r in ratios if not r.is_one}
 
 
 def _dual_of_cell(
@@ -112,7 +130,7 @@ def _dual_of_cell(
     cell: Domain,
     max_rays: int,
     progress: Callable[[int, int], None] | None,
-) -> tuple[list[tuple[sp.Expr, ...]], list[tuple[sp.Expr, ...]]]:
+) -> tuple[list[_Multipliers], list[_Multipliers]]:
     scalars = scalars_for(program.exponent_symbols, cell)
     one = scalars.convert(sp.Integer(1))
     sense = 1 if program.sense == "maximize" else -1
@@ -125,6 +143,8 @@ def _dual_of_cell(
     # Eliminating a column with symbolic exponents would spread them over the others.
     symbolic = [sum(not is_number(row[k]) for row in matrix) for k in range(len(objective))]
     form = echelon([matrix[i] for i in equalities], one, symbolic)
+    for divisor in form.divisors:
+        scalars.sign(divisor.numer)  # it must not vanish
     reduced = [form.reduce(matrix[i]) for i in inequalities]
     goal, goal_used = form.reduce(objective)
     rows = [
@@ -135,8 +155,8 @@ def _dual_of_cell(
     found = extreme_rays(
         rows, len(inequalities) + 1, scalars, max_rays=max_rays, progress=progress
     )
-    vertices: list[tuple[sp.Expr, ...]] = []
-    rays: list[tuple[sp.Expr, ...]] = []
+    vertices: list[_Multipliers] = []
+    rays: list[_Multipliers] = []
     for ray in found:
         *y, scale = ray.entries
         weights = [sp.Integer(0)] * len(program.constraints)
@@ -198,15 +218,17 @@ def _weights(program: Program, multipliers: Sequence[sp.Expr]) -> dict[str, sp.E
     }
 
 
-def _piece(program: Program, vertex: _DualElement) -> Piece:
-    product = _product(program, vertex.multipliers)
+def _inequalities(program: Program, weights: Mapping[str, sp.Expr]) -> tuple[str, ...]:
+    return tuple(c.name for c in program.constraints if c.name in weights and not c.is_equality)
+
+
+def _piece(program: Program, vertex: _Multipliers) -> Piece:
+    product = _product(program, vertex)
     sense = 1 if program.sense == "maximize" else -1
     bound = program.objective / product**sense
-    weights = _weights(program, vertex.multipliers)
-    binding = tuple(
-        c.name for c in program.constraints if c.name in weights and not c.is_equality
-    )
-    conditions = _exponent_conditions(vertex.multipliers, program.domain)
+    weights = _weights(program, vertex)
+    binding = _inequalities(program, weights)
+    conditions = _exponent_conditions(vertex, program.domain)
     return Piece("", bound, weights, binding, (), conditions)
 
 
@@ -224,14 +246,14 @@ def _exponent_conditions(multipliers: Iterable[sp.Expr], domain: Domain) -> tupl
     return tuple(found)
 
 
-def _feasibility(program: Program, rays: Sequence[_DualElement]) -> tuple[Condition, ...]:
+def _feasibility(program: Program, rays: Sequence[_Multipliers]) -> tuple[Condition, ...]:
     """Conditions of the rays, without the trivial, the doubled and the constant true ones."""
     conditions: dict[Monomial, Condition] = {}
     for ray in rays:
-        ratio = _product(program, ray.multipliers)
+        ratio = _product(program, ray)
         if not ratio.free_symbols and ratio.compare_one() <= 0:
             continue
-        conditions.setdefault(ratio, Condition(ratio, _weights(program, ray.multipliers)))
+        conditions.setdefault(ratio, Condition(ratio, _weights(program, ray)))
     return tuple(conditions.values())
 
 
@@ -285,7 +307,8 @@ def _name(program: Program, pieces: list[Piece]) -> list[Piece]:
             own = [b for b in piece.binding if b not in shared]
             name = f"{label} ({', '.join(own) or 'rest'})"
         result.append(replace(piece, name=name))
-    return result
+    order = list(program.piece_names.values())
+    return sorted(result, key=lambda p: order.index(p.name) if p.name in order else len(order))
 
 
 def _with_regions(
@@ -317,11 +340,7 @@ def _simplest(ratio: Monomial, domain: Domain) -> Monomial:
     if domain.sign(numerator) * domain.sign(denominator) < 0:
         root = -root
     ratio = ratio ** (1 / root)
-    exponents = [e for _, e in ratio.powers]
-    if exponents and all(e.is_Rational for e in exponents):
-        common = math.gcd(*(int(e.p) for e in exponents))
-        ratio = ratio ** sp.Rational(math.lcm(*(int(e.q) for e in exponents)), common)
-    return ratio
+    return ratio ** (1 / ratio.content)
 
 
 def _direction(program: Program) -> dict[sp.Symbol, sp.Rational]:

@@ -5,6 +5,7 @@ needs it, positive expressions such as `p - 1`; its exponents are rationals, or
 rational functions of exponent symbols such as `2/(1 - 2*alpha)`.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -175,16 +176,24 @@ class Monomial:
     @property
     def common_exponent(self) -> Exponent:
         """A factor, `1/(1 - 2*alpha)` for one, that makes the remaining exponents polynomials."""
-        denominator: sp.Expr = sp.Integer(1)
-        for _, exponent in self.powers:
-            below = sp.fraction(exponent)[1]
-            if below.free_symbols:
-                denominator = sp.lcm(denominator, sp.primitive(sp.expand(below))[1])
-        if denominator == 1:
+        return common_factor(exponent for _, exponent in self.powers)
+
+    @property
+    def content(self) -> sp.Rational:
+        """The positive rational that divides all exponents and leaves whole coefficients.
+
+        Example:
+            >>> from symscale.symbols import symbols
+            >>> b, L = symbols("b L")
+            >>> Monomial.of(sp.sqrt(b)/L**2).content
+            1/2
+        """
+        parts = [sp.primitive(e)[0] if e.free_symbols else abs(e) for _, e in self.powers]
+        if not parts:
             return sp.Integer(1)
-        if denominator.subs({s: 0 for s in denominator.free_symbols}).is_negative:
-            denominator = -denominator
-        return 1 / sp.expand(denominator)
+        return sp.Rational(
+            math.gcd(*(int(p.p) for p in parts)), math.lcm(*(int(p.q) for p in parts))
+        )
 
     def evaluate(self, values: Mapping[sp.Symbol, sp.Expr]) -> mp.mpf:
         """Return its value as a number of 30 digits.
@@ -213,16 +222,37 @@ class Monomial:
             raise FormulaError(f"no value for {names}")
         for digits in (30, 120, 1000):
             with mp.workdps(digits):
-                logarithm = mp.fsum(mp.log(int(a)) * _fraction(e) for a, e in at.powers)
-                size = mp.fsum(abs(mp.log(int(a)) * _fraction(e)) for a, e in at.powers)
+                terms = [mp.log(_number(a, {})) * _fraction(e) for a, e in at.powers]
+                logarithm, size = mp.fsum(terms), mp.fsum(abs(t) for t in terms)
                 if abs(logarithm) > size * mp.mpf(10) ** (5 - digits):
                     return 1 if logarithm > 0 else -1
-            if _is_exactly_one(at):
+            if not at.atoms and _is_exactly_one(at):
                 return 0
         raise FormulaError("a comparison needs more than 1000 digits")  # pragma: no cover
 
     def __str__(self) -> str:
         return str(self.expr)
+
+
+def common_factor(exponents: Iterable[Exponent]) -> Exponent:
+    """Return one over the symbolic part of the common denominator of exponents.
+
+    Example:
+        >>> from symscale.symbols import symbol
+        >>> alpha = symbol("alpha")
+        >>> common_factor([sp.Integer(2), -1/(4*alpha - 2)])
+        1/(1 - 2*alpha)
+    """
+    denominator: sp.Expr = sp.Integer(1)
+    for exponent in exponents:
+        below = sp.fraction(exponent)[1]
+        if below.free_symbols:
+            denominator = sp.lcm(denominator, sp.primitive(sp.expand(below))[1])
+    if denominator == 1:
+        return sp.Integer(1)
+    if denominator.subs({s: 0 for s in denominator.free_symbols}).is_negative:
+        denominator = -denominator
+    return 1 / sp.expand(denominator)
 
 
 ONE = Monomial(())
@@ -260,8 +290,8 @@ def _collect(expr: sp.Expr, exponent: Exponent, powers: dict[sp.Expr, Exponent])
         for factor in expr.args:
             _collect(factor, exponent, powers)
         return
-    if expr.is_Pow and expr.base.is_positive:
-        if not expr.exp.is_real:
+    if expr.is_Pow and _is_positive(expr.base):
+        if not _is_real(expr.exp):
             raise FormulaError(f"exponent {expr.exp} is not real")
         _collect(expr.base, exponent * expr.exp, powers)
         return
@@ -277,6 +307,19 @@ def _collect(expr: sp.Expr, exponent: Exponent, powers: dict[sp.Expr, Exponent])
         powers[expr] = powers.get(expr, sp.Integer(0)) + exponent
         return
     raise FormulaError(f"{expr} is not a product of powers of positive quantities")
+
+
+def _is_real(exponent: sp.Expr) -> bool:
+    """Whether an exponent is real wherever it is defined; SymPy leaves 1/(1 - x) open."""
+    return exponent.is_real is not False and all(s.is_real for s in exponent.free_symbols)
+
+
+def _is_positive(expr: sp.Expr) -> bool:
+    if expr.is_Mul:
+        return all(_is_positive(f) for f in expr.args)
+    if expr.is_Pow:
+        return _is_positive(expr.base) and _is_real(expr.exp)
+    return bool(expr.is_positive)
 
 
 @lru_cache(maxsize=4096)
@@ -302,7 +345,10 @@ def _number(expr: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> mp.mpf:
     if expr.free_symbols:
         names = ", ".join(sorted(map(str, expr.free_symbols)))
         raise FormulaError(f"no value for {names}")
-    return mp.mpf(sp.N(expr, mp.mp.dps)._mpf_)
+    number = sp.N(expr, mp.mp.dps)
+    if not number.is_Float:
+        raise FormulaError(f"{expr} is no real number")
+    return mp.mpf(number._mpf_)
 
 
 def _is_exactly_one(monomial: Monomial) -> bool:

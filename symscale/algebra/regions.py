@@ -13,6 +13,7 @@ from symscale.algebra.monomial import Monomial
 
 _REACHES = (4, 40, 400)
 _NOTHING = Fraction(1, 10**20)
+_ROUNDING = Fraction(1, 10**35)
 _SAMPLES = tuple(sp.Rational(k, 7) for k in (3, 1, 5, 2, 6))
 
 
@@ -20,7 +21,9 @@ def logarithm(monomial: Monomial) -> Fraction:
     """The logarithm of a number given as a monomial, to about 40 digits."""
     with mp.workdps(45):
         value = mp.fsum(
-            mp.log(int(a)) * mp.mpf(int(e.p)) / int(e.q) for a, e in monomial.powers
+            mp.log(int(a) if a.is_Integer else mp.mpf(sp.N(a, 45)._mpf_))
+            * mp.mpf(int(e.p)) / int(e.q)
+            for a, e in monomial.powers
         )
         return Fraction(int(mp.nint(value * mp.mpf(10) ** 40)), 10**40)
 
@@ -34,7 +37,7 @@ def find_witness(
     """Find parameters at which every strict monomial exceeds 1 and every weak one is >= 1.
 
     Returns:
-        The point, or None; and whether "None" is proven (there are no exponent
+        The point, or None; and whether "None" is proven (the monomials have no exponent
         symbols and no compound atoms, so that one linear program decides).
     """
     exponents = sorted(
@@ -43,35 +46,45 @@ def find_witness(
     names = [p for p in parameters if p not in exponents]
     compound = any(not a.is_Symbol for m in [*strict, *weak] for a in m.atoms)
     positions = _SAMPLES if exponents else _SAMPLES[:1]
+    none_exists = True
     for position in positions:
         sample = {s: v for s, v in domain.sample(position).items() if s in exponents}
         at = [m.substitute(sample) if sample else m for m in strict]
         given = [m.substitute(sample) if sample else m for m in weak]
-        found = _at_sample(at, given, names)
+        found, none_here = _at_sample(at, given, names)
         if found is not None:
             return {**found, **sample}, True
-    return None, not exponents and not compound
+        none_exists = none_exists and none_here
+    symbolic = any(m.exponent_symbols for m in [*strict, *weak])
+    return None, none_exists and not symbolic and not compound
 
 
 def _at_sample(
     strict: Sequence[Monomial], weak: Sequence[Monomial], names: Sequence[sp.Symbol]
-) -> dict[sp.Symbol, sp.Rational] | None:
+) -> tuple[dict[sp.Symbol, sp.Rational] | None, bool]:
+    """The point, or None; and whether none exists, rather than none was found.
+
+    A point may exist and have no rational parameters near it: where the weak
+    monomials leave a curve only.
+    """
     atoms: list[sp.Expr] = list(names)
     atoms += [a for m in [*strict, *weak] for a in m.atoms if a not in atoms]
     atoms = list(dict.fromkeys(atoms))
+    if _widest(strict, weak, atoms, False, None) is None:
+        return None, True
     for margin_for_weak, reach in product((True, False), _REACHES):
         point = _widest(strict, weak, atoms, margin_for_weak, reach)
         if point is None:
             continue
         if any(not a.is_Symbol for a in atoms):
-            return {}
+            return {}, False
         for digits in (3, 8, 16, 30):
             values = dict(zip(atoms, (_exponential(x, digits) for x in point), strict=True))
             if all(m.compare_one(values) > 0 for m in strict) and all(
                 m.compare_one(values) >= 0 for m in weak
             ):
-                return values
-    return None
+                return values, False
+    return None, False
 
 
 def _widest(
@@ -79,20 +92,26 @@ def _widest(
     weak: Sequence[Monomial],
     atoms: Sequence[sp.Expr],
     margin_for_weak: bool,
-    reach: int,
+    reach: int | None,
 ) -> list[Fraction] | None:
-    """The logarithms at which the least excess is greatest, or None where none is positive."""
+    """The logarithms at which the least excess is greatest, or None where none is positive.
+
+    Without a reach the weak monomials may fall short by the rounding of logarithms,
+    so that None is a proof.
+    """
+    slack = _ROUNDING if reach is None else Fraction(0)
     rows: list[list[Fraction]] = []
     bounds: list[Fraction] = []
     for monomials, margin in ((strict, True), (weak, margin_for_weak)):
         for monomial in monomials:
             row = [-_exact(monomial.exponent(a)) for a in atoms]
             rows.append([*row, Fraction(int(margin))])
-            bounds.append(logarithm(monomial.coefficient))
-    for k in range(len(atoms)):
-        for sign in (1, -1):
-            rows.append([Fraction(sign * int(i == k)) for i in range(len(atoms) + 1)])
-            bounds.append(Fraction(reach))
+            bounds.append(logarithm(monomial.coefficient) + slack)
+    if reach is not None:
+        for k in range(len(atoms)):
+            for sign in (1, -1):
+                rows.append([Fraction(sign * int(i == k)) for i in range(len(atoms) + 1)])
+                bounds.append(Fraction(reach))
     rows.append([Fraction(0)] * len(atoms) + [Fraction(1)])
     bounds.append(Fraction(1))
     goal = [Fraction(0)] * len(atoms) + [Fraction(1)]

@@ -56,7 +56,8 @@ def drop_ones(expr: sp.Expr, degrees: Iterable[sp.Symbol], least: int = 2) -> Re
     """Replace N - 1 by N for each degree N of parallelism.
 
     The expression grows, by at most the factor least/(least - 1) where every degree
-    is at least `least`; where a degree is 1 its term vanishes and the bound is crude.
+    is at least `least`, or its power where a term has several degrees; where a degree
+    is 1 its term vanishes and the bound is crude.
 
     Args:
         expr: An expression that contains terms N - 1 and increases with each.
@@ -86,7 +87,7 @@ def drop_ones(expr: sp.Expr, degrees: Iterable[sp.Symbol], least: int = 2) -> Re
         "<=",
         f"drop the -1 beside {names}",
         tuple(sp.Ge(d, least, evaluate=False) for d in chosen),
-        factor=sp.Rational(least, least - 1),
+        factor=sp.Rational(least, least - 1) ** sp.Poly(after, *chosen).total_degree(),
     )
 
 
@@ -105,6 +106,31 @@ def substitute(expr: sp.Expr, facts: Mapping[sp.Symbol, sp.Expr], reason: str) -
 def rearrange(expr: sp.Expr, after: sp.Expr, reason: str) -> Rewrite:
     """Write the same expression another way; the check verifies that it is the same."""
     return Rewrite(expr, after, "==", reason)
+
+
+def compose(first: Rewrite, second: Rewrite, reason: str = "") -> Rewrite:
+    """Join two rewrites in a row into one.
+
+    Raises:
+        FormulaError: If the second does not start where the first ends, or the two point
+            in opposite directions.
+    """
+    if second.before != first.after:
+        raise FormulaError(f"{second.before} is not where the first rewrite ends")
+    relations = {r for r in (first.relation, second.relation) if r != "=="}
+    if len(relations) > 1:
+        raise FormulaError("one rewrite goes up, the other down")
+    factors = [r.factor for r in (first, second) if r.factor is not None]
+    return Rewrite(
+        first.before,
+        second.after,
+        relations.pop() if relations else "==",
+        reason or f"{first.reason}; {second.reason}",
+        (*first.conditions, *second.conditions),
+        {**first.facts, **second.facts},
+        sp.Mul(*factors) if factors else None,
+        (*first.equality, *second.equality),
+    )
 
 
 def arithmetic_geometric(expr: sp.Expr) -> Rewrite:

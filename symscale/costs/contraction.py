@@ -193,8 +193,9 @@ class Contraction:
         """Products of a step that wait for each other: forward and activation gradient.
 
         The weight gradient needs nothing that comes later, and nothing waits for it.
+        The gradients of two activations do not wait for each other.
         """
-        return sp.Integer(sum(1 for p in self.passes if p != "weight gradient"))
+        return sp.Integer(2 if "activation gradient" in self.passes else 1)
 
 
 def einsum(

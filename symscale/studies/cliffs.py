@@ -74,15 +74,15 @@ def cliffs_of(limit: Limit, values: Values | None = None) -> tuple[Cliff, ...]:
         if slope == 0:
             continue
         # U is the least piece, so the one that grows faster rules below the meeting point.
-        faster = bool(slope.subs({s: 0 for s in slope.free_symbols}).is_positive)
+        faster = bool(slope.subs(dict.fromkeys(slope.free_symbols, 0)).is_positive)
         low, high = (first, second) if faster else (second, first)
         found.append(Cliff(meeting(first.bound / second.bound), (low.name, high.name)))
     for condition in limit.feasibility:
         power = condition.ratio.exponent(T)
-        if bool(power.subs({s: 0 for s in power.free_symbols}).is_positive):
+        if bool(power.subs(dict.fromkeys(power.free_symbols, 0)).is_positive):
             last = _last_piece(limit)
             found.append(
-                Cliff(meeting(condition.ratio), (last, END), tuple(condition.multipliers))
+                Cliff(meeting(condition.ratio), (last, END), condition.binding)
             )
     if values is None:
         return tuple(found)
@@ -108,7 +108,7 @@ def _last_piece(limit: Limit) -> str:
 
     def power(index: int) -> float:
         exponent = limit.pieces[index].bound.exponent(T)
-        return float(exponent.subs({s: 0 for s in exponent.free_symbols}))
+        return float(exponent.subs(dict.fromkeys(exponent.free_symbols, 0)))
 
     return limit.pieces[min(range(len(limit.pieces)), key=power)].name
 

@@ -17,11 +17,13 @@ from symscale.algebra.program import Constraint, at_most, equals
 from symscale.algebra.rewrite import (
     Rewrite,
     arithmetic_geometric,
+    compose,
     drop_ones,
     equal_shares,
     split_maximum,
     substitute,
 )
+from symscale.costs.contraction import Pass
 from symscale.costs.cost import Cost, cost
 from symscale.costs.pipeline import microbatches_without_bubble
 from symscale.costs.plan import Plan, symbolic_plan
@@ -74,14 +76,14 @@ class TensorTraffic:
         exact: Words of a step, all devices.
         without_ones: With every N - 1 replaced by N.
         optimal: The least over all splits of N_TP between d_model and d_ff.
-        in_degree: The same in terms of N_TP.
+        best: The same in terms of N_TP, in one rewrite.
         shares: The sum bounded by its terms, for a split that stays free.
     """
 
     exact: Cost
     without_ones: Rewrite
     optimal: Rewrite
-    in_degree: Rewrite
+    best: Rewrite
     shares: Rewrite
 
 
@@ -96,7 +98,8 @@ def tensor_traffic(model: SparseMLP) -> TensorTraffic:
         {split_model: N_TP / split_ff},
         "the degree of tensor parallelism is the product of its two splits",
     )
-    return TensorTraffic(exact, dropped, optimal, in_degree, equal_shares(dropped.after))
+    best = compose(optimal, in_degree)
+    return TensorTraffic(exact, dropped, optimal, best, equal_shares(dropped.after))
 
 
 def data_traffic(model: SparseMLP) -> Rewrite:
@@ -127,8 +130,7 @@ def reduced_plan() -> Plan:
 
 def definitions(model: SparseMLP, devices: sp.Expr) -> list[Constraint]:
     """The equalities: what parameters, tokens, compute, devices, shape and depth are."""
-    T, D, b, N = symbols("T D b N")
-    L, L_0, T_0, alpha_L = symbols("L L_0 T_0 alpha_L")
+    growth = symbol("T") / symbol("T_0")
     steps = quantity("D") / quantity("b")
     return [
         same("parameters", quantity("P"), cost(model.parameters, "1"),
@@ -141,7 +143,7 @@ def definitions(model: SparseMLP, devices: sp.Expr) -> list[Constraint]:
              "each combination of the parallel degrees has a device of its own"),
         same("shape", quantity("d_ff"), quantity("d_model") * symbol("r_ff"),
              "the usual shape; only the product of the two widths matters here"),
-        same("depth", quantity("L"), cost(L_0 * (T / T_0) ** alpha_L, "1"),
+        same("depth", quantity("L"), cost(symbol("L_0") * growth ** symbol("alpha_L"), "1"),
              "depth grows as a power of the compute", DATA_MOVEMENT),
     ]
 
@@ -154,19 +156,20 @@ def step_constraints(model: SparseMLP, rate: Rate, traffic: Mapping[str, Cost]) 
         rate: The achieved arithmetic rate.
         traffic: Words over the network, by the name of the constraint.
     """
-    N, b, T, T_0, b_0, alpha, alpha_L = symbols("N b T T_0 b_0 alpha alpha_L")
+    N, b_0, exponent = symbol("N"), symbol("b_0"), symbol("alpha") + symbol("alpha_L")
+    growth = symbol("T") / symbol("T_0")
     arithmetic = rate.time(model.training_flop, N)
     reasons = {
         "network": "tensor-parallel reductions hide behind the arithmetic of a step",
-        "network, d_model": "reductions over the split of d_model have half of the step's time",
-        "network, d_ff": "reductions over the split of d_ff have the other half",
-        "network, data": "reductions of weight gradients hide behind the arithmetic of a step",
+        "network (d_model)": "reductions over the split of d_model have half of the step's time",
+        "network (d_ff)": "reductions over the split of d_ff have the other half",
+        "network (data)": "reductions of weight gradients hide behind the arithmetic of a step",
     }
     network = [
         below(name, network_time(words, N), arithmetic, reasons[name], DATA_MOVEMENT)
         for name, words in traffic.items()
     ]
-    gradient = "weight gradient"
+    gradient: Pass = "weight gradient"
     return [
         *network,
         below("DRAM", memory_time(model.weight_traffic(gradient), N),
@@ -175,7 +178,7 @@ def step_constraints(model: SparseMLP, rate: Rate, traffic: Mapping[str, Cost]) 
               DATA_MOVEMENT),
         below("slicing", cost(microbatches_without_bubble(model.plan.N_PP), "1"), quantity("m"),
               "a pipeline without bubble needs two nanobatches for each stage", DATA_MOVEMENT),
-        below("critical batch", quantity("b"), cost(b_0 * (T / T_0) ** (alpha + alpha_L), "token"),
+        below("critical batch", quantity("b"), cost(b_0 * growth**exponent, "token"),
               "a larger batch no longer saves steps in proportion", DATA_MOVEMENT),
         below("latency",
               quantity("tau") * model.sequential_products * (quantity("D") / quantity("b")),
@@ -236,12 +239,12 @@ def training_model(rate: Rate, full: bool, network: bool) -> TrainingModel:
         split = {s.name: s for s in symbols("N_TP_model N_TP_ff")}
         for half in split_maximum(tensor.shares.after):
             which = "d_model" if split["N_TP_model"] in half.free_symbols else "d_ff"
-            words[f"network, {which}"] = tensor.exact.with_expr(half)
-        words["network, data"] = tensor.exact.with_expr(data_traffic(model).after)
+            words[f"network ({which})"] = tensor.exact.with_expr(half)
+        words["network (data)"] = tensor.exact.with_expr(data_traffic(model).after)
         devices = plan.devices
         names = "L b N N_TP_model N_TP_ff N_DP N_PP N_EP m"
     else:
-        words["network"] = tensor.exact.with_expr(tensor.in_degree.after)
+        words["network"] = tensor.exact.with_expr(tensor.best.after)
         devices = plan.devices.subs(plan.N_TP_model, symbol("N_TP") / plan.N_TP_ff)
         names = "L b N N_TP N_DP N_PP m"
     constraints = step_constraints(model, rate, words if network else {})

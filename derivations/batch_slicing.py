@@ -1,0 +1,64 @@
+"""Batch slicing: how many replicas and pipeline stages a batch feeds.
+
+A pipeline without bubble needs two nanobatches a stage, and each nanobatch a least
+number of tokens; together they bound N_DP N_PP.
+"""
+
+from symscale.algebra.rewrite import rearrange
+from symscale.costs.cost import cost
+from symscale.costs.pipeline import bubble_fraction, microbatches_without_bubble
+from symscale.costs.sparse_mlp import sparse_mlp
+from symscale.derivation import Derivation, DerivationBuilder
+from symscale.render.derivations import show
+from symscale.studies.training import below, quantity, reduced_plan
+from symscale.symbols import DATA_MOVEMENT, symbols
+
+
+def derive() -> Derivation:
+    """Derive the largest product of data and pipeline parallelism."""
+    C, W_mem, N_DP, N_PP, m, v = symbols("C W_mem N_DP N_PP m v")
+    model = sparse_mlp(reduced_plan())
+    build = DerivationBuilder(
+        "batch-slicing",
+        "Batch slicing: how many replicas and stages a batch feeds",
+        "A batch is cut into pieces for replicas, experts and the nanobatches of a pipeline. How "
+        "large can N_DP N_PP be?",
+    )
+    build.define(
+        "tokens", quantity("n"), model.tokens_per_nanobatch,
+        "tokens of a nanobatch that one expert of one replica sees",
+    )
+    build.assume(
+        "nanobatch", cost(C / (2 * W_mem), "token"), "<=", quantity("n"),
+        "memory bandwidth asks for a least nanobatch (derivation 'nanobatch')", DATA_MOVEMENT,
+    )
+    build.assume_constraint(
+        below(
+            "slicing", cost(microbatches_without_bubble(N_PP), "1"), quantity("m"),
+            "a schedule without bubble keeps two nanobatches in flight for each stage",
+            DATA_MOVEMENT,
+        )
+    )
+    fraction = bubble_fraction(N_PP, m, v)
+    build.rewrite(
+        "bubble",
+        rearrange(
+            1 - 1 / (1 + (N_PP - 1) / (v * m)),
+            fraction,
+            "a schedule with bubble (1F1B, v chunks a stage) instead takes (N_PP - 1)/(v m) "
+            "longer; this share of a step is lost, so a full pipeline must avoid it",
+        ),
+    )
+    build.product(
+        "replicas", {"tokens": 1, "nanobatch": 1, "slicing": 1},
+        "put the least nanobatch and the least number of nanobatches into the batch",
+        solve_for=N_DP,
+    )
+    return build.finish(
+        "N_DP N_PP <= b W_mem/(C E) = b/(2 E n) with n = C/(2 W_mem): data and pipeline "
+        "parallelism share the batch, and only their product counts."
+    )
+
+
+if __name__ == "__main__":
+    show(derive())

@@ -1,0 +1,58 @@
+"""Latency wall: the largest run that products in sequence leave time for.
+
+The one limit that no device and no network shifts, but shorter latency.
+"""
+
+from symscale.costs.sparse_mlp import sparse_mlp
+from symscale.derivation import Derivation, DerivationBuilder
+from symscale.render.derivations import show
+from symscale.studies.parameters import defaults
+from symscale.studies.training import PEAK, definitions, reduced_plan, step_constraints
+from symscale.symbols import symbol, symbols
+
+
+def derive() -> Derivation:
+    """Derive the latency wall from four relations."""
+    T, D, b = symbols("T D b")
+    model = sparse_mlp(reduced_plan())
+    rules = {symbol(n): defaults()[n].number for n in ("r_D", "r_ff")}
+    given = [*definitions(model, symbol("N")), *step_constraints(model, PEAK, {})]
+    chosen = {c.name: c.substitute(rules) for c in given}
+    build = DerivationBuilder(
+        "latency-wall",
+        "Latency wall",
+        "A step passes every block forward and backward, one product after the other, and each "
+        "takes at least the latency tau. How large can a run be, however many devices it has?",
+    )
+    for name in ("parameters", "tokens", "compute", "depth", "critical batch", "latency"):
+        build.assume_constraint(chosen[name])
+    build.product(
+        "tokens of a run", {"parameters": -1, "tokens": -1, "compute": 1},
+        "compute, parameters and tokens together fix how many tokens a run of compute T sees",
+        solve_for=D,
+    )
+    build.product(
+        "steps", {"latency": 1},
+        "the batch must be large enough that the steps, one after the other, fit into the time",
+        solve_for=b,
+    )
+    alpha = symbol("alpha")
+    power = 1 / (1 - 2 * alpha)
+    build.product(
+        "latency wall",
+        {
+            "steps": 2 * power, "critical batch": 2 * power, "depth": -2 * power,
+            "tokens of a run": -2 * power,
+        },
+        "the batch must not exceed the critical one either; put in depth and tokens, and solve",
+        solve_for=T,
+    )
+    return build.finish(
+        "The wall depends on no rate of any device: only on the critical batch at its depth, the "
+        "time allowed, and the latency. Growth of the batch beyond that of the depth (alpha > 0) "
+        "raises it by the power 1/(1 - 2 alpha)."
+    )
+
+
+if __name__ == "__main__":
+    show(derive())

@@ -1,0 +1,67 @@
+"""Memory bandwidth: the smallest nanobatch.
+
+How many tokens an expert must see at a time, so that arithmetic hides the streaming
+of its weights.
+"""
+
+from symscale.costs.cost import cost
+from symscale.costs.sparse_mlp import sparse_mlp
+from symscale.derivation import Derivation, DerivationBuilder, Table
+from symscale.render.derivations import show
+from symscale.render.document import Number
+from symscale.studies.numbers import on_machines
+from symscale.studies.training import PEAK, quantity, reduced_plan
+from symscale.symbols import DATA_MOVEMENT, symbols
+from symscale.times import memory_time
+
+
+def derive() -> Derivation:
+    """Derive the least number of tokens of a nanobatch and expert."""
+    N, n, C, W_mem, m = symbols("N n C W_mem m")
+    model = sparse_mlp(reduced_plan())
+    build = DerivationBuilder(
+        "nanobatch",
+        "Memory bandwidth: the smallest nanobatch",
+        "Each nanobatch streams the weights of a shard from memory anew. With how many tokens "
+        "does the arithmetic on them take longer than the streaming?",
+    )
+    build.define(
+        "tokens", quantity("n"), model.tokens_per_nanobatch,
+        "a batch is divided over replicas, experts and the m nanobatches of a step",
+    )
+    reasons = {
+        "forward": "the forward products read each weight once a nanobatch",
+        "activation gradient": "so do the products for the gradients of activations",
+        "weight gradient": "the products for the gradients of weights read an accumulator and "
+        "write it back: two words a weight, over the full bandwidth of 2 W_mem that reads and "
+        "writes share",
+    }
+    for phase in model.contractions[0].passes:
+        build.assume(
+            phase,
+            memory_time(model.weight_traffic(phase), N), "<=", PEAK.time(model.flop(phase), N),
+            reasons[phase], DATA_MOVEMENT,
+        )
+    for phase in ("forward", "activation gradient"):
+        build.product(
+            f"tokens, {phase}", {phase: 1, "tokens": -1},
+            f"divide by the tokens of a nanobatch: what the {phase} products ask for", solve_for=n,
+        )
+    build.product(
+        "nanobatch", {"weight gradient": 1, "tokens": -1},
+        "the weight-gradient products ask for twice as many, so they bind", solve_for=n,
+    )
+    least = C / (2 * W_mem)
+    cost(least, "token").require_same_unit(model.tokens_per_nanobatch)
+    rows = tuple((title, Number(v, "token", 7)) for title, (v,) in on_machines([least], "node"))
+    return build.finish(
+        "A nanobatch needs n = C/(2 W_mem) tokens an expert, that is (C/2)/W_mem with C/2 "
+        "multiply-accumulates a second. W_mem is half of the data sheet's bandwidth because a "
+        "word is both read and written. Traffic of activations is left out: it is smaller by "
+        "the ratio of n to the widths of a shard.",
+        (Table("The nanobatch", ("device", "n"), rows),),
+    )
+
+
+if __name__ == "__main__":
+    show(derive())

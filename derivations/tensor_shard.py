@@ -1,0 +1,66 @@
+"""Tensor parallelism: the shard that hides its traffic, and the largest degree.
+
+How far a layer can be split before its all-reduces take longer than its arithmetic.
+"""
+
+import sympy as sp
+
+from symscale.costs.cost import cost
+from symscale.costs.sparse_mlp import sparse_mlp
+from symscale.derivation import Derivation, DerivationBuilder, Table
+from symscale.render.derivations import show
+from symscale.render.document import Number
+from symscale.studies.numbers import on_machines
+from symscale.studies.training import PEAK, quantity, reduced_plan, tensor_traffic
+from symscale.symbols import DATA_MOVEMENT, symbols
+from symscale.times import network_time
+
+
+def derive() -> Derivation:
+    """Derive the largest degree of tensor parallelism at which arithmetic hides the traffic."""
+    N, N_TP, C, W_net = symbols("N N_TP C W_net")
+    model = sparse_mlp(reduced_plan())
+    traffic = tensor_traffic(model)
+    shard = sp.Rational(2, 3) * C / W_net
+    build = DerivationBuilder(
+        "tensor-shard",
+        "Tensor parallelism: the shard that hides its traffic",
+        "Tensor parallelism splits d_model and d_ff, and all-reduces activations four times a "
+        "block. Up to which degree does the arithmetic of a step take longer than that?",
+    )
+    build.assume(
+        "network",
+        network_time(traffic.exact, N), "<=", PEAK.time(model.training_flop, N),
+        "tensor-parallel reductions hide behind the arithmetic of a step", DATA_MOVEMENT,
+    )
+    build.define(
+        "shard", quantity("a"), cost(shard, "1"),
+        "the width that the result will be about; with C/2 multiply-accumulates a second it is "
+        "(4/3) (C/2)/W_net", DATA_MOVEMENT,
+    )
+    build.replace(
+        "without -1", "network", traffic.without_ones,
+        "drop the -1 of every all-reduce: the traffic is overstated, so it suffices that this fits",
+    )
+    build.replace(
+        "best split", "without -1", traffic.best,
+        "split N_TP between the two widths so that both terms are equal: by the inequality of "
+        "the means no split moves less",
+    )
+    build.product(
+        "largest degree", {"best split": 2, "shard": 2},
+        "square, and put in the shard's width", solve_for=N_TP,
+    )
+    rows = tuple(
+        (title, Number(a, "", 9)) for title, (a,) in on_machines([shard], "node")
+    )
+    return build.finish(
+        "The degree of tensor parallelism cannot exceed the number of a x a squares in the "
+        "d_model x d_ff matrix of weights. Dropping the -1 makes the bound cautious: it "
+        "overstates the traffic by at most a factor 2 where both splits are at least 2.",
+        (Table("The width a", ("device", "a"), rows),),
+    )
+
+
+if __name__ == "__main__":
+    show(derive())

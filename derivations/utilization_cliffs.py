@@ -1,0 +1,74 @@
+"""Utilization cliffs: what a run beyond the limit still achieves, and where it ends.
+
+The study of the limits with the compute given and the utilization free.
+"""
+
+from symscale.algebra.loglinear import solve
+from symscale.algebra.points import certify
+from symscale.derivation import Derivation, DerivationBuilder, Table
+from symscale.render.derivations import show
+from symscale.render.document import Number
+from symscale.studies.cliffs import cliffs_of, cliffs_program
+from symscale.studies.numbers import on_machines
+from symscale.studies.parameters import defaults
+from symscale.symbols import symbol
+
+
+def derive() -> Derivation:
+    """Derive U(T), its pieces and cliffs, for any growth of batch and depth."""
+    U, T, alpha = symbol("U"), symbol("T"), symbol("alpha")
+    rules = {symbol(n): defaults()[n].number for n in ("r_D", "r_ff")}
+    program = cliffs_program().substitute(rules)
+    limit = solve(program)
+    build = DerivationBuilder(
+        "utilization-cliffs",
+        "Utilization cliffs",
+        "Beyond the limit of full utilization a run still fits on more devices, each of which "
+        "waits part of the time. With the compute T given, what is the largest utilization U?",
+    )
+    for constraint in program.constraints:
+        build.assume_constraint(constraint)
+    for piece in limit.pieces:
+        build.product(
+            piece.name, piece.multipliers,
+            f"the piece '{piece.name}': multiply the constraints that bind in it",
+            solve_for=U,
+        )
+        build.attain(
+            f"{piece.name}, attained", certify(limit, piece),
+            "the bound is attained by the constraints that bind, solved as equations",
+        )
+    for condition in limit.feasibility:
+        build.product(
+            "end", condition.multipliers,
+            "these constraints multiply to a relation without any unknown: no run exceeds it",
+            solve_for=T,
+        )
+    cliffs = cliffs_of(limit)
+    build.product(
+        "first cliff", {"full utilization, attained": -1, "data movement, attained": 1},
+        "the two pieces meet where both give the same utilization",
+        solve_for=T,
+    )
+    zero = [c.compute.substitute({alpha: 0 * alpha}).expr for c in cliffs]
+    rows = tuple(
+        (title, *(Number(v, "FLOP", 8) for v in values))
+        for title, values in on_machines(zero, "node")
+    )
+    return build.finish(
+        "Utilization is 1 up to the first cliff, where the limit of full utilization lies; then it "
+        "falls as the power -(1 - 2 alpha)/4 of the compute; beyond the latency wall there is no "
+        "run at all.",
+        (
+            Table(
+                "At alpha = 0, a node as one device, standard assumptions",
+                ("device", *(f"{c.between[0]} | {c.between[1]}" for c in cliffs)),
+                rows,
+            ),
+        ),
+        limit,
+    )
+
+
+if __name__ == "__main__":
+    show(derive())

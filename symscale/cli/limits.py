@@ -1,0 +1,71 @@
+"""Commands `limits` and `cliffs`."""
+
+from typing import Annotated
+
+import typer
+
+from symscale.cli.options import (
+    DurationOption,
+    ForceOption,
+    FormatOption,
+    HardwareOption,
+    LevelOption,
+    OutputOption,
+    SetOption,
+    settings_of,
+)
+from symscale.cli.output import Format, emit
+
+FullOption = Annotated[
+    bool,
+    typer.Option("--full", help="Let every parallel degree be a variable within natural bounds."),
+]
+
+
+def limits(
+    hardware: HardwareOption = None,
+    level: LevelOption = None,
+    sets: SetOption = None,
+    duration: DurationOption = None,
+    full: FullOption = False,
+    form: FormatOption = Format.text,
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Largest training run at full utilization: every piece, with proof and elasticities."""
+    settings = settings_of(sets, duration)
+    from symscale.render.reports import limits_data, limits_document
+    from symscale.studies.answer import full_training_limits, training_limits
+
+    ask = full_training_limits if full else training_limits
+    answer = ask(hardware, level=level, settings=settings)
+    answer.check()
+    emit(form, lambda: limits_document(answer), lambda: limits_data(answer), output, force)
+
+
+def cliffs(
+    hardware: HardwareOption = None,
+    level: LevelOption = None,
+    sets: SetOption = None,
+    duration: DurationOption = None,
+    form: FormatOption = Format.text,
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Utilization as a function of training compute: its pieces, and where they meet.
+
+    Set T (--set T=1e29) for the utilization of one run.
+    """
+    settings = settings_of(sets, duration)
+    from symscale.render.reports import cliffs_data, cliffs_document
+    from symscale.studies.answer import cliffs as ask
+
+    answer = ask(hardware, level=level, settings=settings)
+    answer.check()
+    emit(form, lambda: cliffs_document(answer), lambda: cliffs_data(answer), output, force)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command()(limits)
+    app.command()(cliffs)

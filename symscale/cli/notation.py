@@ -1,0 +1,22 @@
+"""Command `symbols`."""
+
+import typer
+
+from symscale.cli.options import ForceOption, FormatOption, OutputOption
+from symscale.cli.output import Format, emit
+
+
+def symbols(
+    form: FormatOption = Format.text,
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> None:
+    """The notation: every symbol with unit and meaning."""
+    from symscale.render import catalogue
+
+    emit(form, catalogue.symbols_document, catalogue.symbols_data, output, force)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command()(symbols)

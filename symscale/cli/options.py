@@ -1,0 +1,77 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from symscale.cli.output import Format
+from symscale.errors import InputError
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+HardwareOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--hardware", metavar="NAME|FILE.toml",
+        help="A preset (list: symscale hardware) or a TOML file; without it the answer is symbolic.",
+    ),
+]
+LevelOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--level", metavar="LEVEL",
+        help="What acts as one device: device, node, or another tier of the machine. "
+        "Default: node, if the machine has nodes.",
+    ),
+]
+SetOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE",
+        help="Set a parameter: a number with an optional unit (W_net=100GB/s, t_d=90d) or a "
+        "product of powers of symbols (b_0=4e6*sqrt(E)). May be repeated.",
+    ),
+]
+DurationOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--duration", metavar="TIME", help="Wall-clock time allowed, t_d: 90d, 3mo, 1y. "
+        "Default: 3mo.",
+    ),
+]
+FormatOption: TypeAlias = Annotated[
+    Format, typer.Option("--format", help="How to print the answer.")
+]
+OutputOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "-o", "--output", metavar="FILE", help="Write into this file instead of printing.",
+    ),
+]
+ForceOption: TypeAlias = Annotated[
+    bool, typer.Option("--force", help="Replace the output file if it exists.")
+]
+
+
+def settings_of(sets: list[str] | None, duration: str | None) -> "dict[str, sp.Expr]":
+    """Read --set and --duration together.
+
+    Raises:
+        InputError: If one cannot be used, or they contradict each other.
+    """
+    from symscale.studies.parameters import read_settings
+
+    texts = list(sets or [])
+    if duration is not None:
+        if any(t.replace(" ", "").startswith("t_d=") for t in texts):
+            raise InputError("--duration and --set t_d say the same thing; give one of them")
+        from symscale.units import parse_quantity, parse_unit
+
+        try:
+            parse_quantity(duration).to(parse_unit("s"))
+        except InputError as error:
+            raise error.with_context(f"--duration {duration[:40]}") from None
+        texts.append(f"t_d={duration}")
+    return read_settings(texts)

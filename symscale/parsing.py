@@ -1,0 +1,444 @@
+"""Expressions and relations from a user's text, by a whitelist: nothing in the text is executed.
+
+A scan of the characters turns `^` into `**` and blanks out the numbers, Python's
+`ast` finds the structure, and a walk over a few kinds of node builds the SymPy
+expression. Numbers are exact: 0.1 is 1/10. Every size has a limit, and is
+compared before SymPy is given the work.
+
+Example:
+    >>> from symscale.symbols import NOTATION
+    >>> names = {name: entry.symbol for name, entry in NOTATION.items()}
+    >>> parse_expression("0.5*C/W_net^2*E", names)
+    C*E/(2*W_net**2)
+"""
+
+import ast
+import re
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+
+import sympy as sp
+
+from symscale.errors import ParseError, unknown_name
+from symscale.units import parse_number, shown
+
+MAX_LENGTH = 10_000  # characters of a text
+MAX_DEPTH = 100  # of brackets, and of operations within operations
+MAX_NODES = 5_000  # numbers, names and operators
+MAX_BITS = 4096  # of every number on the way
+MAX_EXPONENT = 1000  # size of an exponent, and its parts where the base is a number
+MAX_DENOMINATOR = 10**6  # of an exponent where the base has a name: T^0.3271
+MAX_ROOT_BITS = 512  # of the numbers under roots in one product; SymPy factors them
+MAX_ROOT_SIZE = 50  # parts of a number made of roots whose sign is asked
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Two expressions and how they compare.
+
+    Attributes:
+        lhs: The left-hand side.
+        operator: One of "<=", ">=" and "==".
+        rhs: The right-hand side.
+
+    Example:
+        >>> Relation(sp.Integer(1), "<=", sp.Integer(2)).operator
+        '<='
+    """
+
+    lhs: sp.Expr
+    operator: str
+    rhs: sp.Expr
+
+
+def parse_expression(text: str, names: Mapping[str, sp.Expr]) -> sp.Expr:
+    """Read an expression of + - * / ^ **, brackets, decimal numbers, sqrt, max and min.
+
+    Both `^` and `**` are powers; a unary minus binds less tightly. What stands
+    under a root must be able to be positive: all but one of its factors are
+    positive as they stand. `max` and `min` keep what SymPy would have to compare.
+
+    Args:
+        text: What the user wrote.
+        names: What each name in it stands for.
+
+    Raises:
+        ParseError: If it is anything else, or beyond a limit.
+        UnknownNameError: If a name is not in `names`.
+
+    Example:
+        >>> from symscale.symbols import symbol
+        >>> parse_expression("-b^2*3", {"b": symbol("b")})
+        -3*b**2
+    """
+    reader = _Reader(text, names)
+    return reader.result(reader.body)
+
+
+def parse_relation(text: str, names: Mapping[str, sp.Expr]) -> Relation:
+    """Read two expressions with <=, >= or == between them.
+
+    Raises:
+        ParseError: If it is anything else, or beyond a limit.
+        UnknownNameError: If a name is not in `names`.
+
+    Example:
+        >>> from symscale.symbols import symbol
+        >>> parse_relation("2*b >= D", {"b": symbol("b"), "D": symbol("D")})
+        Relation(lhs=2*b, operator='>=', rhs=D)
+    """
+    reader = _Reader(text, names)
+    node = reader.body
+    if not isinstance(node, ast.Compare):
+        raise ParseError(f"{shown(text)} compares nothing; write such as N_DP <= b")
+    if len(node.ops) > 1:
+        raise ParseError(f"{shown(text)} chains comparisons; write one relation for each")
+    operator = _RELATIONS.get(type(node.ops[0]))
+    if operator is None:
+        raise ParseError(f"{shown(text)} is not a relation with <=, >= or ==; write one of them")
+    return Relation(reader.result(node.left), operator, reader.result(node.comparators[0]))
+
+
+def parse_assignment(text: str) -> tuple[str, str]:
+    """Split `name=value` into its two texts.
+
+    Raises:
+        ParseError: If it is anything else; the value is not looked into.
+
+    Example:
+        >>> parse_assignment("W_net = 100GB/s")
+        ('W_net', '100GB/s')
+    """
+    name, _, value = (part.strip() for part in text.partition("="))
+    if not name.isidentifier() or not value or value.startswith("="):
+        raise ParseError(f"{shown(text)}: write name=value, such as W_net=100GB/s")
+    return name, value
+
+
+_RELATIONS: dict[type[ast.cmpop], str] = {ast.LtE: "<=", ast.GtE: ">=", ast.Eq: "=="}
+_LOOKALIKES = {"×": "*", "·": "*", "−": "-", "–": "-", "÷": "/", "≤": "<=", "≥": ">="}
+_DIGITS = "[0-9]+(?:_[0-9]+)*"
+_TOKEN = re.compile(
+    r"(?P<space>\s+)|(?P<name>[^\W\d]\w*)|(?P<power>\^|\*\*)|(?P<bracket>[\[\](){},])|"
+    rf"(?P<number>(?<![\w.])(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?(?![\w.]))|"
+    r"(?P<other>\.(?![0-9])|[-+*/:;<>=!@%&|~])"
+)
+
+
+class _Reader:
+    """One text: its scan, its tree, and the walk that builds expressions from it."""
+
+    def __init__(self, text: str, names: Mapping[str, sp.Expr]) -> None:
+        if len(text) > MAX_LENGTH:
+            raise ParseError(f"{shown(text)} has more than {MAX_LENGTH} characters")
+        self.text, self.names = text, names
+        # Where in the text each character of the code comes from: messages quote the text.
+        self.origin: list[int] = []
+        code = self.scan()
+        self.origin.append(len(text))
+        if not code.strip():
+            raise ParseError("the expression is empty")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self.body = ast.parse(code, mode="eval").body
+        except SyntaxError as error:
+            raise self.unreadable(error.offset or 0) from None
+        except (RecursionError, MemoryError, ValueError):
+            raise self.too_deep() from None
+
+    def scan(self) -> str:
+        code: list[str] = []
+        position = depth = nodes = 0
+        while position < len(self.text):
+            match = _TOKEN.match(self.text, position)
+            if match is None:
+                raise self.strange(position)
+            written, kind = match[0], match.lastgroup
+            if kind == "space":
+                written = " " if code else ""
+            elif kind == "name":
+                written = self.plain_name(written)
+            elif kind == "number":
+                parse_number(written)
+                written = "1" * len(written)  # so that Python never reads the number itself
+            elif kind == "power":
+                written = "**"
+            elif kind == "bracket":
+                depth += (written in "([{") - (written in ")]}")
+            if depth < 0:
+                raise ParseError(f"{shown(self.text)} closes a bracket that is not open")
+            if depth > MAX_DEPTH:
+                raise self.too_deep()
+            nodes += kind not in ("space", "bracket")
+            code.append(written)
+            # No character of the code lies past its token: `^` is shorter than `**`.
+            self.origin += [min(position + i, match.end() - 1) for i in range(len(written))]
+            position = match.end()
+        if depth:
+            raise ParseError(f"{shown(self.text)} does not close a bracket")
+        if nodes > MAX_NODES:
+            raise ParseError(
+                f"{shown(self.text)} has more than {MAX_NODES} numbers, names and operators"
+            )
+        return "".join(code)
+
+    def plain_name(self, name: str) -> str:
+        if "__" in name:
+            raise ParseError(f"the name {shown(name)} is not allowed: it has two underscores")
+        if not name.isascii() and name not in self.names:
+            char = next(c for c in name if not c.isascii())
+            raise ParseError(
+                f"unknown symbol {shown(name)}: its {char!r} is U+{ord(char):04X}, not ASCII"
+            )
+        return "".join(c if c.isascii() else "_" for c in name)
+
+    def strange(self, position: int) -> ParseError:
+        char = self.text[position]
+        if char in "'\"":
+            return ParseError(f"a string is not allowed: {shown(self.text[position:])}")
+        if char in ".0123456789":
+            run = re.compile(r"[\w.]+").match(self.text, position)
+            return ParseError(
+                f"{shown(run[0] if run else char)} is neither a number nor a name; "
+                "a product is written with *"
+            )
+        remedy = f"; write {_LOOKALIKES[char]}" if char in _LOOKALIKES else ""
+        return ParseError(f"the character {char!r} (U+{ord(char):04X}) is not allowed{remedy}")
+
+    def unreadable(self, offset: int) -> ParseError:
+        if re.search(r"(?<![<>=!:])=(?!=)", self.text):
+            return ParseError(f"{shown(self.text)} has a single =; a relation has <=, >= or ==")
+        rest = self.text[self.origin[min(max(offset - 1, 0), len(self.origin) - 1)] :].strip()
+        where = f"at {shown(rest)}" if rest else "at its end"
+        return ParseError(f"cannot read {shown(self.text)} {where}")
+
+    def too_deep(self) -> ParseError:
+        return ParseError(f"{shown(self.text)} is nested deeper than {MAX_DEPTH} levels")
+
+    def quote(self, node: ast.expr) -> str:
+        return self.text[self.origin[node.col_offset] : self.origin[node.end_col_offset or 0]]
+
+    def result(self, node: ast.expr) -> sp.Expr:
+        try:
+            return _real(self.value(node, 0))
+        except _Refused as problem:
+            raise ParseError(f"{shown(self.quote(node))}: {problem}") from None
+        except RecursionError:
+            raise self.too_deep() from None
+
+    def value(self, node: ast.expr, depth: int) -> sp.Expr:
+        if depth > MAX_DEPTH:
+            raise self.too_deep()
+        try:
+            return self.build(node, depth + 1)
+        except _Refused as problem:
+            raise ParseError(f"{shown(self.quote(node))}: {problem}") from None
+
+    def build(self, node: ast.expr, depth: int) -> sp.Expr:
+        match node:
+            case ast.BinOp(op=ast.Add() | ast.Sub()):
+                parts = self.chain(node, (ast.Add, ast.Sub), depth)
+                return _sum(-value if inverse else value for value, inverse in parts)
+            case ast.BinOp(op=ast.Mult() | ast.Div()):
+                parts = self.chain(node, (ast.Mult, ast.Div), depth)
+                return _product(_power(v, sp.Integer(-1)) if inverse else v for v, inverse in parts)
+            case ast.BinOp(left=left, op=ast.Pow(), right=right):
+                return _power(self.value(left, depth), self.value(right, depth))
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return -self.value(operand, depth)
+            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+                return self.value(operand, depth)
+            case ast.Constant() if self.quote(node)[0] in "0123456789.":
+                return _within(sp.Rational(parse_number(self.quote(node))))
+            case ast.Name():
+                if self.quote(node) not in self.names:
+                    raise unknown_name("symbol", self.quote(node), self.names)
+                return self.names[self.quote(node)]
+            case ast.Call(func=ast.Name(id="sqrt" | "max" | "min" as name), keywords=[]):
+                return _call(name, [self.value(part, depth) for part in node.args])
+        kind = re.sub(r"\B(?=[A-Z])", " ", type(node).__name__).lower()
+        raise _Refused(f"not allowed in an expression ({kind})")
+
+    def chain(
+        self, node: ast.expr, operators: tuple[type[ast.operator], type[ast.operator]], depth: int
+    ) -> list[tuple[sp.Expr, bool]]:
+        """Return the parts of a chain of operators, each with whether it is inverted.
+
+        A loop, because the tree of a thousand terms is a thousand levels deep.
+        """
+        parts: list[tuple[ast.expr, bool]] = []
+        while isinstance(node, ast.BinOp) and isinstance(node.op, operators):
+            parts.append((node.right, isinstance(node.op, operators[1])))
+            node = node.left
+        parts.append((node, False))
+        return [(self.value(part, depth), inverse) for part, inverse in reversed(parts)]
+
+
+class _Refused(Exception):  # noqa: N818 - it becomes a ParseError with the text in question
+    """What is wrong with a value; the reader adds the text it came from."""
+
+
+def _real(value: sp.Expr) -> sp.Expr:
+    """Return `value`, all of whose numbers must be real and within the limits."""
+    for number in value.atoms(sp.Rational):
+        _within(number)
+    powers = value.atoms(sp.Pow)
+    if any(isinstance(p.exp, sp.Rational) and abs(p.exp) > MAX_EXPONENT for p in powers):
+        raise _Refused(f"an exponent beyond {MAX_EXPONENT} arises")
+    if value.has(sp.I, sp.zoo, sp.nan, sp.oo, -sp.oo) or any(
+        isinstance(p.base, sp.Rational) and p.base < 0 for p in powers
+    ):
+        raise _Refused("it has no real value")
+    return value
+
+
+def _within(value: sp.Expr) -> sp.Expr:
+    """Return `value`, whose rational coefficients must be within MAX_BITS."""
+    for term in sp.Add.make_args(value):
+        number = term.args[0] if isinstance(term, sp.Mul) else term
+        if isinstance(number, sp.Rational) and _bits(number) > MAX_BITS:
+            raise _Refused(f"a number of more than {MAX_BITS} bits arises")
+    return value
+
+
+def _bits(number: sp.Rational) -> int:
+    return max(int(number.p).bit_length(), int(number.q).bit_length())
+
+
+def _sum(terms: Iterable[sp.Expr]) -> sp.Expr:
+    number: sp.Expr = sp.Integer(0)
+    rest: list[sp.Expr] = []
+    for term in terms:
+        if isinstance(term, sp.Rational):
+            number = _within(number + term)
+        else:
+            rest.append(term)
+    return _within(sp.Add(number, *rest))
+
+
+def _product(factors: Iterable[sp.Expr]) -> sp.Expr:
+    number: sp.Expr = sp.Integer(1)
+    rest: list[sp.Expr] = []
+    for factor in factors:
+        for part in sp.Mul.make_args(factor):
+            if isinstance(part, sp.Rational):
+                number = _within(number * part)
+            else:
+                rest.append(part)
+    if number == 0:
+        return number
+    # SymPy multiplies numbers that stand under like roots, and simplifies the outcome.
+    _within_roots(part.base for part in rest if isinstance(part, sp.Pow))
+    return _within(sp.Mul(number, *rest))
+
+
+def _within_roots(bases: Iterable[sp.Expr]) -> None:
+    """Refuse numbers whose roots SymPy would be slow to simplify: it factors them."""
+    if sum(_bits(base) for base in bases if isinstance(base, sp.Rational)) > MAX_ROOT_BITS:
+        raise _Refused(f"numbers of more than {MAX_ROOT_BITS} bits stand under roots")
+
+
+def _power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
+    if isinstance(exponent, sp.Rational):
+        size = max(abs(exponent.p), exponent.q) if base.is_number else abs(exponent)
+        if size > MAX_EXPONENT or exponent.q > MAX_DENOMINATOR:
+            raise _Refused(f"the exponent is beyond {MAX_EXPONENT}")
+    elif not exponent.free_symbols:
+        raise _Refused("the exponent is neither rational nor has a name")
+    if not isinstance(exponent, sp.Integer):
+        return _root(base, exponent)
+    if base == 0 and exponent < 0:
+        raise _Refused("division by zero")
+    bits: sp.Expr = sp.Integer(0)
+    for inner, power in _factors(base):
+        if exponent < 0 and inner.is_number:
+            _sign(inner)
+        if isinstance(inner, sp.Rational) and isinstance(power, sp.Rational):
+            bits += (_bits(inner) - 1) * abs(power * exponent)
+    if bits > MAX_BITS:
+        raise _Refused(f"a number of more than {MAX_BITS} bits arises")
+    return _within(sp.Pow(base, exponent))
+
+
+def _root(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
+    """Return a power that is real only where its base is positive.
+
+    SymPy, given a base of unknown sign, looks for its complex argument, in time
+    exponential in the depth. So the factors of the base are raised one by one,
+    and a base is refused where that would not be right for all real values.
+    """
+    known: list[tuple[sp.Expr, sp.Expr]] = []
+    doubtful: list[tuple[sp.Expr, sp.Expr]] = []
+    negative = False
+    for inner, power in _factors(base):
+        if base != 0 and inner.is_number and _sign(inner) < 0:
+            known.append((-inner, power))
+            negative ^= bool(power.is_odd)
+        elif _positive(inner) or not power.is_Integer or inner.is_number:
+            known.append((inner, power))
+        else:
+            doubtful.append((inner, power))
+    if base == 0 or (negative and not doubtful):
+        raise _Refused("a root or other real power of what is not positive")
+    if len(doubtful) > 1 or any(power.is_even for _, power in doubtful):
+        raise _Refused("this power depends on unknown signs; write the power of each factor")
+    _within_roots(inner for inner, _ in known)
+    if exponent.free_symbols and base.is_Mul and all(map(_positive, base.args)):
+        return sp.Pow(base, exponent)
+    known += [(-inner if negative else inner, power) for inner, power in doubtful]
+    return _product(sp.Pow(inner, power * exponent) for inner, power in known)
+
+
+def _factors(value: sp.Expr) -> list[tuple[sp.Expr, sp.Expr]]:
+    """Return the factors of a product, each as base and exponent."""
+    return [
+        (part.base, part.exp) if isinstance(part, sp.Pow) else (part, sp.Integer(1))
+        for part in sp.Mul.make_args(value)
+    ]
+
+
+def _sign(number: sp.Expr) -> int:
+    """Return the sign of a number, perhaps one made of roots; zero is refused."""
+    if sum(1 for _ in islice(sp.preorder_traversal(number), MAX_ROOT_SIZE + 1)) > MAX_ROOT_SIZE:
+        raise _Refused(f"a number has roots and more than {MAX_ROOT_SIZE} parts")
+    try:
+        value = number.evalf(15, maxn=120, strict=True)
+    except sp.PrecisionExhausted:
+        value = sp.Integer(0)
+    if value == 0:
+        raise _Refused("a number is zero, or too near it to divide by or to take a root of")
+    return 1 if value > 0 else -1
+
+
+@lru_cache(maxsize=10_000)
+def _positive(value: sp.Expr) -> bool:
+    """Return whether the form of an expression shows it positive, where it is real.
+
+    SymPy's own `is_positive` finds more, at a cost without limit.
+    """
+    if isinstance(value, sp.Pow):
+        return _positive(value.base) or not value.exp.is_Integer
+    if isinstance(value, sp.Max):
+        return any(map(_positive, value.args))
+    if isinstance(value, sp.Add | sp.Mul | sp.Min):
+        return all(map(_positive, value.args))
+    return bool((value.is_Rational or value.is_Symbol) and value.is_positive)
+
+
+def _call(name: str, values: list[sp.Expr]) -> sp.Expr:
+    if name == "sqrt":
+        if len(values) != 1:
+            raise _Refused(f"sqrt takes one value, not {len(values)}")
+        return _power(values[0], sp.Rational(1, 2))
+    if len(values) < 2:
+        raise _Refused(f"{name} takes two values or more, not {len(values)}")
+    pick, function = (max, sp.Max) if name == "max" else (min, sp.Min)
+    numbers = [value for value in values if isinstance(value, sp.Rational)]
+    rest = [value for value in dict.fromkeys(values) if not isinstance(value, sp.Rational)]
+    kept = [pick(numbers), *rest] if numbers else rest
+    # Not evaluated: SymPy compares every pair, which takes seconds for thirty.
+    return kept[0] if len(kept) == 1 else function(*kept, evaluate=False)

@@ -1,0 +1,133 @@
+"""Lists: machines, the figures of one, the notation."""
+
+from collections.abc import Sequence
+
+from symscale.machine import Machine, figures_of
+from symscale.render import formula
+from symscale.render.data import Json
+from symscale.render.document import Block, Column, Document, Formula, Heading, Table, paragraph
+from symscale.render.references import References
+from symscale.symbols import NOTATION, Notation
+
+
+def machines_document(machines: Sequence[Machine]) -> Document:
+    """The list of machines."""
+    rows = tuple((m.name, m.title, ", ".join(m.levels())) for m in machines)
+    columns = (Column("name"), Column("machine", wrap=True, share=0.4), Column("levels"))
+    return Document(
+        "Hardware",
+        (
+            Table(columns, rows),
+            paragraph("Figures of one: symscale hardware NAME. Your own: a TOML file."),
+        ),
+    )
+
+
+def machines_data(machines: Sequence[Machine]) -> dict[str, Json]:
+    """The list of machines as JSON data."""
+    return {
+        "hardware": [
+            {"name": m.name, "title": m.title, "base": m.base, "levels": list(m.levels())}
+            for m in machines
+        ]
+    }
+
+
+def machine_document(machine: Machine) -> Document:
+    """Every figure of a machine."""
+    references = References()
+    rows = tuple(
+        (
+            row.name + (" (derived)" if row.derived else ""),
+            f"{row.text} {row.unit}" if row.unit != "1" else row.text,
+            "; ".join(t for t in (_direction(row.direction), row.condition, row.note) if t),
+            references.number(row.source),
+        )
+        for row in figures_of(machine)
+    )
+    columns = (
+        Column("figure"), Column("value"), Column("condition", wrap=True, share=0.3),
+        Column("source"),
+    )
+    blocks: list[Block] = []
+    if machine.base is not None:
+        blocks.append(paragraph(f"What-if on {machine.base}: {machine.reason}"))
+    blocks += [Table(columns, rows), *references.blocks()]
+    return Document(f"{machine.title} ({machine.name})", tuple(blocks))
+
+
+def _direction(direction: str | None) -> str:
+    if direction is None:
+        return ""
+    return "both directions together" if direction == "both" else "one direction"
+
+
+def machine_data(machine: Machine) -> dict[str, Json]:
+    """Every figure of a machine as JSON data."""
+    figures: list[Json] = []
+    for row in figures_of(machine):
+        value: Json = None
+        if isinstance(row.value, bool):
+            value = row.value
+        elif row.value is not None:
+            value = float(row.value) if row.value.denominator != 1 else int(row.value)
+        figures.append(
+            {
+                "name": row.name,
+                "value": value,
+                "unlimited": row.value is None,
+                "unit": row.unit,
+                "direction": row.direction,
+                "condition": row.condition,
+                "source": row.source,
+                "note": row.note,
+                "derived": row.derived,
+            }
+        )
+    return {
+        "name": machine.name,
+        "title": machine.title,
+        "base": machine.base,
+        "reason": machine.reason,
+        "levels": list(machine.levels()),
+        "figures": figures,
+    }
+
+
+def symbols_document() -> Document:
+    """The notation, by group."""
+    references = References()
+    blocks: list[Block] = []
+    for group in dict.fromkeys(e.group for e in NOTATION.values()):
+        entries = [e for e in NOTATION.values() if e.group == group]
+        blocks.append(Heading(group.capitalize()))
+        blocks.append(notation_table(entries, references))
+    return Document("Notation", (*blocks, *references.blocks()))
+
+
+def notation_table(entries: Sequence[Notation], references: References) -> Table:
+    """A table of symbols with unit and meaning."""
+    columns = (Column("symbol"), Column("unit"), Column("meaning", wrap=True, share=0.65))
+    rows = tuple(
+        (Formula(e.symbol), e.unit, f"{e.meaning} {references.cite(e.source)}".rstrip())
+        for e in entries
+    )
+    return Table(columns, rows)
+
+
+def symbols_data() -> dict[str, Json]:
+    """The notation as JSON data."""
+    return {
+        "symbols": [
+            {
+                "name": e.name,
+                "latex": formula.latex(e.symbol),
+                "unit": e.unit,
+                "meaning": e.meaning,
+                "group": e.group,
+                "lower": e.lower,
+                "source": e.source,
+            }
+            for e in NOTATION.values()
+        ]
+    }

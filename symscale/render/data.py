@@ -1,0 +1,86 @@
+"""Answers as JSON: stable keys, numbers as numbers, exponents as strings of exact rationals."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import mpmath as mp
+import sympy as sp
+
+from symscale.algebra.limit import Condition, Limit, Piece
+from symscale.algebra.monomial import Monomial
+from symscale.render import formula
+
+Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+
+def dump(data: Json) -> str:
+    """Print JSON, indented; a number that JSON cannot carry is an error."""
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def number(value: mp.mpf | sp.Rational | float) -> float:
+    """Return a plain float."""
+    return float(value)
+
+
+def formula_data(value: sp.Basic | Monomial) -> dict[str, Json]:
+    """A formula as LaTeX and as SymPy's text."""
+    expr = value.expr if isinstance(value, Monomial) else value
+    return {"latex": formula.latex(value), "sympy": str(expr)}
+
+
+def powers(table: Mapping[Any, sp.Expr]) -> dict[str, Json]:
+    """Names and their exponents, as strings."""
+    return {str(name): formula.exponent_text(e) for name, e in table.items()}
+
+
+def condition_data(condition: Condition) -> dict[str, Json]:
+    """A condition of a region."""
+    relation = condition.relational
+    entry: dict[str, Json] = {"latex": formula.latex(relation), "sympy": str(relation)}
+    if condition.against:
+        entry["otherwise"] = condition.against
+    if condition.multipliers:
+        entry["constraints"] = list(condition.binding)
+        entry["multipliers"] = powers(condition.multipliers)
+    return entry
+
+
+def piece_data(
+    piece: Piece, unit: str, value: mp.mpf | None, rules: bool | None
+) -> dict[str, Json]:
+    """A piece of a limit.
+
+    Args:
+        piece: The piece.
+        unit: Unit of the objective.
+        value: Its value, where all parameters have one.
+        rules: Whether it rules, where that is known.
+    """
+    return {
+        "name": piece.name,
+        **formula_data(piece.bound),
+        "value": None if value is None else number(value),
+        "unit": unit,
+        "binding": list(piece.binding),
+        "multipliers": powers(piece.multipliers),
+        "elasticities": powers(piece.elasticities),
+        "region": [condition_data(c) for c in piece.region],
+        "exponent_conditions": [f"{p} > 0" for p in piece.exponent_conditions],
+        "rules": rules,
+    }
+
+
+def constraints_data(limit: Limit) -> list[Json]:
+    """The constraints of a program with reason and source."""
+    return [
+        {
+            "name": c.name,
+            "latex": formula.latex(c.relational),
+            "sympy": str(c.relational),
+            "reason": c.reason,
+            "source": c.source,
+        }
+        for c in limit.program.constraints
+    ]

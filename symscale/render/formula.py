@@ -1,0 +1,257 @@
+"""Formulas as text and as LaTeX.
+
+Monomials print as one fraction, under a common root where they have one, with
+positive exponents only. Everything else is left to SymPy's printers, with the
+notation's LaTeX names.
+"""
+
+import math
+import re
+
+import sympy as sp
+from sympy.printing.latex import LatexPrinter
+from sympy.printing.str import StrPrinter
+
+from symscale.algebra.limit import split_fraction
+from symscale.algebra.monomial import Monomial
+from symscale.errors import FormulaError
+from symscale.symbols import NOTATION, latex_names
+
+_SIGNS = {
+    "text": {sp.Eq: "=", sp.Le: "<=", sp.Ge: ">=", sp.Lt: "<", sp.Gt: ">"},
+    "latex": {sp.Eq: "=", sp.Le: r"\le", sp.Ge: r"\ge", sp.Lt: "<", sp.Gt: ">"},
+}
+_FULL_DIGITS = 7
+_NAME = re.compile(r"(?<![\w])(?:[A-Za-z]+_\w+|alpha|tau)(?![\w-])")
+
+
+class _Text(StrPrinter):
+    """SymPy's text with ^ for powers."""
+
+    def _print_Pow(self, expr: sp.Pow, rational: bool = False) -> str:  # noqa: N802
+        return str(super()._print_Pow(expr, rational=rational)).replace("**", "^")
+
+    def _print_Mul(self, expr: sp.Mul) -> str:  # noqa: N802
+        return str(super()._print_Mul(expr)).replace("**", "^").replace("*", " ")
+
+    def _print_Max(self, expr: sp.Max) -> str:  # noqa: N802
+        return f"max({', '.join(sorted(text(a) for a in expr.args))})"
+
+    def _print_Min(self, expr: sp.Min) -> str:  # noqa: N802
+        return f"min({', '.join(sorted(text(a) for a in expr.args))})"
+
+
+def text(value: sp.Basic | Monomial) -> str:
+    """Return a formula as one line of text.
+
+    Example:
+        >>> from symscale.symbols import symbols
+        >>> C, T, t_d = symbols("C T t_d")
+        >>> text(sp.Le(T**2, 4*C*t_d/3, evaluate=False))
+        'T^2 <= 4 C t_d / 3'
+    """
+    if isinstance(value, Monomial):
+        return _monomial_text(value)
+    if isinstance(value, sp.core.relational.Relational):
+        return f"{text(value.lhs)} {_SIGNS['text'][type(value)]} {text(value.rhs)}"
+    if value.is_Rational:
+        return str(value)
+    monomial = _as_monomial(value)
+    return _Text().doprint(value) if monomial is None else _monomial_text(monomial)
+
+
+def latex(value: sp.Basic | Monomial) -> str:
+    r"""Return a formula as LaTeX, without dollar signs.
+
+    Example:
+        >>> from symscale.symbols import symbols
+        >>> W_net, C = symbols("W_net C")
+        >>> latex(W_net**2/(3*C))
+        '\\frac{W_{\\mathrm{net}}^{2}}{3\\, C}'
+    """
+    if isinstance(value, Monomial):
+        return _monomial_latex(value)
+    if isinstance(value, sp.core.relational.Relational):
+        return f"{latex(value.lhs)} {_SIGNS['latex'][type(value)]} {latex(value.rhs)}"
+    if isinstance(value, sp.Min | sp.Max):
+        head = r"\min" if isinstance(value, sp.Min) else r"\max"
+        return head + r"\left( " + r",\; ".join(latex(a) for a in value.args) + r" \right)"
+    if value.is_Rational:
+        return _sympy_latex(value) if value.is_Integer else str(value)
+    monomial = _as_monomial(value)
+    return _sympy_latex(value) if monomial is None else _monomial_latex(monomial)
+
+
+def _as_monomial(value: sp.Basic) -> Monomial | None:
+    """The monomial that an expression is, unless it is a sum or no monomial."""
+    if value.is_Add:
+        return None
+    try:
+        return Monomial.of(value)
+    except FormulaError:
+        return None
+
+
+def tidy_exponent(exponent: sp.Expr) -> sp.Expr:
+    """Return an exponent with its denominator positive where the exponent symbols are 0.
+
+    Example:
+        >>> from symscale.symbols import symbol
+        >>> alpha = symbol("alpha")
+        >>> tidy_exponent(-2/(2*alpha - 1))
+        2/(1 - 2*alpha)
+    """
+    if exponent.is_Rational:
+        return exponent
+    numerator, denominator = sp.fraction(exponent)
+    if denominator.subs({s: 0 for s in denominator.free_symbols}).is_negative:
+        numerator, denominator = -numerator, -denominator
+    return sp.expand(numerator) / sp.expand(denominator)
+
+
+def exponent_text(exponent: sp.Expr) -> str:
+    """Return an exponent as text that reads back exactly, such as `-1/4`."""
+    return str(tidy_exponent(exponent))
+
+
+def root_of(monomial: Monomial) -> sp.Expr:
+    """The common exponent under which a monomial prints best; 1 where there is none.
+
+    It takes out denominators with exponent symbols, and the roots of numbers.
+    """
+    root = monomial.common_exponent
+    inner = monomial ** (1 / root)
+    numbers = [e for a, e in inner.powers if a.is_Integer and e.is_Rational]
+    degree = math.lcm(*(int(e.q) for e in numbers))
+    return root / degree
+
+
+def symbols_in(text: str) -> list[str | sp.Symbol]:
+    """Split a text at names of symbols that cannot be words: those with _ and Greek ones.
+
+    Example:
+        >>> symbols_in("the width d_model, at alpha = 0")
+        ['the width ', d_model, ', at ', alpha, ' = 0']
+    """
+    parts: list[str | sp.Symbol] = []
+    end = 0
+    for match in _NAME.finditer(text):
+        if match.group() in NOTATION:
+            parts += [text[end : match.start()], NOTATION[match.group()].symbol]
+            end = match.end()
+    parts.append(text[end:])
+    return [p for p in parts if p != ""]
+
+
+def _sympy_latex(expr: sp.Expr) -> str:
+    return LatexPrinter({"symbol_names": latex_names()}).doprint(expr)
+
+
+def _factor_order(power: tuple[sp.Expr, sp.Expr]) -> tuple[str, str]:
+    name = str(power[0])
+    return (name.casefold(), name)
+
+
+def _coefficient(monomial: Monomial) -> tuple[sp.Expr, list[tuple[sp.Expr, sp.Expr]]]:
+    """The rational coefficient, and the other powers (symbols, roots of numbers) in order."""
+    coefficient: sp.Expr = sp.Integer(1)
+    rest = []
+    for atom, exponent in monomial.powers:
+        if atom.is_Integer and exponent.is_Integer:
+            coefficient *= atom**exponent
+        else:
+            rest.append((atom, exponent))
+    return coefficient, sorted(rest, key=_factor_order)
+
+
+def _integer_parts(number: sp.Integer) -> tuple[str, int]:
+    """Digits and decimal exponent of an integer; the exponent is 0 for short ones."""
+    digits = str(number)
+    if len(digits) <= _FULL_DIGITS:
+        return digits, 0
+    kept = digits.rstrip("0")
+    if len(digits) - len(kept) < 3 or len(kept) > 12:
+        return digits, 0
+    mantissa = kept if len(kept) == 1 else f"{kept[0]}.{kept[1:]}"
+    return mantissa, len(digits) - 1
+
+
+def _monomial_text(monomial: Monomial) -> str:
+    root = root_of(monomial)
+    inner = monomial ** (1 / root)
+    above, below = split_fraction(inner)
+    top, bottom = _product_text(above), _product_text(below)
+    if bottom == "1":
+        body = top
+    else:
+        body = f"{top} / {bottom}" if " " not in bottom else f"{top} / ({bottom})"
+    if root == 1:
+        return body
+    if root == sp.Rational(1, 2):
+        return f"sqrt({body})"
+    return f"({body})^{_power_text(root)}"
+
+
+def _product_text(monomial: Monomial) -> str:
+    coefficient, rest = _coefficient(monomial)
+    factors = []
+    if coefficient != 1:
+        mantissa, exponent = _integer_parts(coefficient)
+        factors.append(f"{mantissa}e{exponent}" if exponent else mantissa)
+    for atom, exponent in rest:
+        base = str(atom) if atom.is_Symbol or atom.is_Integer else f"({_Text().doprint(atom)})"
+        if exponent == sp.Rational(1, 2):
+            factors.append(f"sqrt({base})")
+        else:
+            factors.append(base if exponent == 1 else f"{base}^{_power_text(exponent)}")
+    return " ".join(factors) or "1"
+
+
+def _power_text(exponent: sp.Expr) -> str:
+    tidy = tidy_exponent(exponent)
+    if tidy.is_Integer and tidy >= 0:
+        return str(tidy)
+    return f"({_Text().doprint(tidy)})"
+
+
+def _monomial_latex(monomial: Monomial) -> str:
+    root = root_of(monomial)
+    inner = monomial ** (1 / root)
+    above, below = split_fraction(inner)
+    top, bottom = _product_latex(above), _product_latex(below)
+    body = top if bottom == "1" else rf"\frac{{{top}}}{{{bottom}}}"
+    if root == 1:
+        return body
+    if root == sp.Rational(1, 2):
+        return rf"\sqrt{{{body}}}"
+    return rf"\left( {body} \right)^{{{_power_latex(root)}}}"
+
+
+def _product_latex(monomial: Monomial) -> str:
+    coefficient, rest = _coefficient(monomial)
+    factors = []
+    if coefficient != 1:
+        mantissa, exponent = _integer_parts(coefficient)
+        factors.append(rf"{mantissa} \cdot 10^{{{exponent}}}" if exponent else mantissa)
+    for atom, exponent in rest:
+        base = _sympy_latex(atom)
+        if not (atom.is_Symbol or atom.is_Integer):
+            base = rf"\left( {base} \right)"
+        if exponent == sp.Rational(1, 2):
+            factors.append(rf"\sqrt{{{base}}}")
+        else:
+            factors.append(base if exponent == 1 else f"{base}^{{{_power_latex(exponent)}}}")
+    return r"\, ".join(factors) or "1"
+
+
+def _power_latex(exponent: sp.Expr) -> str:
+    tidy = tidy_exponent(exponent)
+    if tidy.is_Rational:
+        return str(tidy)
+    numerator, denominator = sp.fraction(tidy)
+    if denominator == 1:
+        return _sympy_latex(numerator)
+    top, bottom = _sympy_latex(numerator), _sympy_latex(denominator)
+    top = f"({top})" if numerator.is_Add else top
+    bottom = f"({bottom})" if denominator.is_Add or denominator.is_Mul else bottom
+    return f"{top}/{bottom}"

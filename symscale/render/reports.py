@@ -1,0 +1,391 @@
+"""The answers of studies as documents and as JSON."""
+
+from collections.abc import Mapping, Sequence
+
+import sympy as sp
+
+import symscale
+from symscale.algebra.limit import Condition, Piece
+from symscale.algebra.monomial import canonical_exponent, common_factor
+from symscale.render.data import (
+    Json,
+    condition_data,
+    constraints_data,
+    formula_data,
+    number,
+    piece_data,
+    powers,
+)
+from symscale.render.document import (
+    Block,
+    Cases,
+    Cell,
+    Column,
+    Document,
+    Equation,
+    Formula,
+    Heading,
+    Number,
+    Paragraph,
+    Table,
+    paragraph,
+)
+from symscale.render.formula import tidy_exponent
+from symscale.render.references import References
+from symscale.studies.answer import Answer, CliffsAnswer, FullAnswer
+from symscale.studies.cliffs import END, Cliff
+from symscale.studies.parameters import Parameter
+from symscale.symbols import notation, symbol
+
+
+def limits_document(answer: Answer) -> Document:
+    """The largest training run: pieces, elasticities, the run itself, assumptions."""
+    blocks: list[Block] = [_subject(answer)]
+    blocks += _headline(answer, symbol("T"))
+    if isinstance(answer, FullAnswer):
+        blocks.append(_full_note(answer))
+    blocks += _pieces(answer, symbol("T"))
+    blocks += _elasticities(answer)
+    blocks += _point(answer)
+    blocks += _assumptions(answer)
+    return Document(answer.program.title, tuple(blocks))
+
+
+def cliffs_document(answer: CliffsAnswer) -> Document:
+    """Utilization against compute: pieces, cliffs, elasticities, assumptions."""
+    U, T = symbol("U"), symbol("T")
+    blocks: list[Block] = [
+        _subject(answer),
+        paragraph(
+            "A run of compute ", Formula(T), " gets as few devices as finish it in time; ",
+            Formula(U), " = ", Formula(T / (symbol("N") * symbol("C") * symbol("t_d"))),
+            " is the share of their peak rate that they achieve.",
+        ),
+    ]
+    blocks += _headline(answer, U)
+    blocks += _cliffs(answer)
+    blocks += _pieces(answer, U)
+    blocks += _elasticities(answer)
+    blocks += _point(answer)
+    blocks += _assumptions(answer)
+    return Document(answer.program.title, tuple(blocks))
+
+
+def _subject(answer: Answer) -> Paragraph:
+    if answer.machine is None or answer.lumped is None:
+        return paragraph("No hardware named: everything stays symbolic but what is set.")
+    lumped = answer.lumped
+    acting = (
+        "each device by itself"
+        if lumped.devices == 1
+        else f"the {lumped.devices} devices of a {lumped.level} act as one"
+    )
+    return paragraph(
+        f"Hardware: {answer.machine.title} ({answer.machine.name}), {lumped.level} level: {acting}."
+    )
+
+
+def _headline(answer: Answer, objective: sp.Symbol) -> list[Block]:
+    pieces = answer.limit.pieces
+    blocks: list[Block] = []
+    if len(pieces) == 1:
+        blocks.append(Equation(sp.Eq(objective, pieces[0].expr, evaluate=False)))
+    else:
+        blocks.append(Cases(objective, "min", tuple(p.bound for p in pieces)))
+    ruling = answer.ruling
+    if ruling is not None and answer.values is not None:
+        value = Number(ruling.at(answer.values), answer.unit)
+        blocks.append(
+            paragraph(
+                "Here ", Formula(objective), " = ", value, f": {ruling.name} rules; it binds ",
+                ", ".join(ruling.binding), ".",
+            )
+        )
+    unlimited = [p.name for p in answer.parameters.values() if p.unlimited]
+    if unlimited:
+        blocks.append(
+            paragraph(f"{', '.join(unlimited)} is unlimited, so the constraint on it is left out.")
+        )
+    return blocks
+
+
+def _full_note(answer: FullAnswer) -> Paragraph:
+    if answer.ruling is None or answer.reduced.ruling is None:
+        return paragraph(
+            "Every degree is a variable of its own within its natural bounds; the limit never "
+            "exceeds the one of the reduced study."
+        )
+    value = answer.reduced.value(answer.reduced.ruling)
+    assert value is not None  # noqa: S101  # the ruling piece has all its numbers
+    if answer.responsible:
+        end = f"Bounds that make the difference: {', '.join(answer.responsible)}."
+    else:
+        end = "No natural bound makes a difference here."
+    return paragraph(
+        "With degrees free of their natural bounds the limit would be ",
+        Number(value, answer.unit), f" ({answer.reduced.ruling.name}). ", end,
+    )
+
+
+def _powers_cell(table: Mapping[str, sp.Expr]) -> Cell:
+    common = common_factor(table.values())
+    parts: list[str | Formula] = []
+    for name, power in table.items():
+        parts += [", " if parts else "", f"{name}: ", Formula(tidy_exponent(canonical_exponent(power / common)))]
+    return parts if common == 1 else [*parts, "; all times ", Formula(common)]
+
+
+def _pieces(answer: Answer, objective: sp.Symbol) -> list[Block]:
+    ruling = answer.ruling
+    blocks: list[Block] = [Heading("Pieces")]
+    for piece in answer.limit.pieces:
+        mark = " (rules here)" if ruling is not None and piece.name == ruling.name else ""
+        blocks.append(Heading(f"{piece.name}{mark}", 3))
+        value = answer.value(piece)
+        blocks.append(Equation(sp.Eq(objective, piece.expr, evaluate=False)))
+        rows: list[tuple[Cell, ...]] = []
+        if value is not None:
+            rows.append(("value", Number(value, answer.unit)))
+        rows.append(("binding", ", ".join(piece.binding)))
+        rows.append(("multipliers", _powers_cell(piece.multipliers)))
+        conditions = [c for c in piece.region if c.against]
+        if conditions:
+            rows.append(("rules where", _conditions(conditions)))
+        feasible = [c for c in piece.region if not c.against]
+        if 0 < len(feasible) <= 3:
+            rows.append(("feasible where", _conditions(feasible)))
+        if piece.exponent_conditions:
+            cell: list[str | Formula] = []
+            for polynomial in piece.exponent_conditions:
+                cell += [", " if cell else "", Formula(polynomial), " > 0"]
+            rows.append(("exponents", cell))
+        blocks.append(Table((Column(""), Column("", wrap=True, share=0.75)), tuple(rows)))
+    return blocks
+
+
+def _conditions(conditions: Sequence[Condition]) -> Cell:
+    cell: list[str | Formula] = []
+    for condition in conditions:
+        cell += ["; " if cell else "", Formula(condition.relational)]
+    return cell
+
+
+def _elasticities(answer: Answer) -> list[Block]:
+    """By which power each piece changes with each parameter."""
+    pieces = answer.limit.pieces
+    names = [n for n in answer.parameters if any(symbol(n) in p.bound.atoms for p in pieces)]
+    names += [
+        n for n in _atoms(pieces) if n not in names
+    ]
+    if not names:
+        return []
+    rows = tuple(
+        (
+            Formula(symbol(n)),
+            *(Formula(tidy_exponent(p.bound.exponent(symbol(n)))) for p in pieces),
+        )
+        for n in names
+    )
+    many, share = len(pieces) > 3, 0.75 / len(pieces)
+    columns = (
+        Column("parameter"),
+        *(Column(p.name, wrap=many, right=True, share=share) for p in pieces),
+    )
+    return [
+        Heading("Elasticities"),
+        Table(columns, rows, "The power by which each piece changes with a parameter."),
+    ]
+
+
+def _atoms(pieces: Sequence[Piece]) -> list[str]:
+    return sorted({str(a) for p in pieces for a in p.bound.atoms if a.is_Symbol})
+
+
+def _point(answer: Answer) -> list[Block]:
+    point, values = answer.point, answer.values
+    if point is None or values is None:
+        return []
+    rows: list[tuple[Cell, ...]] = []
+    for x in answer.program.variables:
+        if x in point.free:
+            continue
+        unit = notation(x).unit
+        rows.append(
+            (Formula(x), notation(x).meaning, Number(point.values[x].evaluate(values), unit))
+        )
+    free = [x for x in answer.program.variables if x in point.free]
+    note = ""
+    if free:
+        note = f"Not fixed singly, only in products: {', '.join(map(str, free))}. "
+    return [
+        Heading("The run at the limit"),
+        Table(
+            (Column("symbol"), Column("meaning", wrap=True, share=0.5), Column("value")),
+            tuple(rows),
+            note + "Degrees are not rounded to whole numbers.",
+        ),
+    ]
+
+
+def _assumptions(answer: Answer) -> list[Block]:
+    references = References()
+    blocks: list[Block] = [Heading("Parameters")]
+    rows = tuple(_parameter_row(p, references) for p in answer.parameters.values())
+    blocks.append(
+        Table(
+            (
+                Column("symbol"), Column("value"), Column("meaning", wrap=True, share=0.28),
+                Column("source", wrap=True, share=0.3),
+            ),
+            rows,
+        )
+    )
+    blocks.append(Heading("Constraints"))
+    blocks.append(
+        Table(
+            (
+                Column("name", wrap=True, share=0.16),
+                Column("relation", wrap=True, share=0.46),
+                Column("because", wrap=True, share=0.3),
+            ),
+            tuple(
+                (c.name, Formula(c.relational), f"{c.reason} {references.cite(c.source)}".rstrip())
+                for c in answer.program.constraints
+            ),
+        )
+    )
+    return [*blocks, *references.blocks()]
+
+
+def _parameter_row(parameter: Parameter, references: References) -> tuple[Cell, ...]:
+    entry = notation(parameter.name)
+    value: Cell = "symbolic"
+    if parameter.unlimited:
+        value = "unlimited"
+    elif parameter.number is not None:
+        value = Number(parameter.number, entry.unit, 7)
+    elif parameter.value is not None:
+        value = Formula(parameter.value)
+    source = references.shorten(parameter.source) or "not given"
+    return (Formula(entry.symbol), value, entry.meaning, source)
+
+
+def _cliffs(answer: CliffsAnswer) -> list[Block]:
+    blocks: list[Block] = [Heading("Cliffs")]
+    if not answer.cliffs:
+        return [*blocks, paragraph("Utilization has no cliff: one piece rules everywhere.")]
+    for cliff in answer.cliffs:
+        below, above = cliff.between
+        if above == END:
+            text = f"{below} ends; beyond, no run fits ({', '.join(cliff.constraints)})"
+        else:
+            text = f"{below} below, {above} above"
+        value = _cliff_value(answer, cliff)
+        content: list[str | Formula | Number] = [text]
+        if value is not None:
+            content += [": ", Formula(symbol("T")), " = ", Number(value, "FLOP")]
+        blocks.append(Paragraph(tuple(content)))
+        blocks.append(Equation(sp.Eq(symbol("T"), cliff.compute.expr, evaluate=False)))
+    return blocks
+
+
+def _cliff_value(answer: CliffsAnswer, cliff: Cliff) -> float | None:
+    if answer.known is None:
+        return None
+    return float(cliff.compute.evaluate(answer.known))
+
+
+def _parameters_data(answer: Answer) -> list[Json]:
+    return [
+        {
+            "name": p.name,
+            "value": None if p.number is None else number(p.number),
+            "expression": None if p.value is None or p.number is not None else str(p.value),
+            "unlimited": p.unlimited,
+            "unit": p.unit,
+            "meaning": notation(p.name).meaning,
+            "source": p.source,
+        }
+        for p in answer.parameters.values()
+    ]
+
+
+def _common_data(answer: Answer) -> dict[str, Json]:
+    ruling = answer.ruling
+    pieces: list[Json] = [
+        piece_data(
+            piece,
+            answer.unit,
+            answer.value(piece),
+            None if ruling is None else piece.name == ruling.name,
+        )
+        for piece in answer.limit.pieces
+    ]
+    (objective,) = answer.program.objective.atoms
+    limit: dict[str, Json] = {
+        "value": None if ruling is None or answer.values is None
+        else number(ruling.at(answer.values)),
+        "unit": answer.unit,
+        "piece": None if ruling is None else ruling.name,
+        "sympy": str(answer.limit.expr),
+    }
+    data: dict[str, Json] = {
+        "problem": answer.program.name,
+        "title": answer.program.title,
+        "objective": {
+            "symbol": str(objective), "sense": answer.program.sense, "unit": answer.unit,
+            "meaning": notation(objective).meaning,
+        },
+        "hardware": None if answer.machine is None else answer.machine.name,
+        "level": None if answer.lumped is None else answer.lumped.level,
+        "parameters": _parameters_data(answer),
+        "constraints": constraints_data(answer.limit),
+        "pieces": pieces,
+        "feasibility": [condition_data(c) for c in answer.limit.feasibility],
+        "limit": limit,
+    }
+    point, values = answer.point, answer.values
+    if point is not None and values is not None:
+        data["point"] = {
+            str(x): {
+                **formula_data(point.values[x]),
+                "value": number(point.values[x].evaluate(values)),
+                "unit": notation(x).unit,
+                "fixed": x not in point.free,
+            }
+            for x in answer.program.variables
+        }
+    data["symscale_version"] = symscale.__version__
+    return data
+
+
+def limits_data(answer: Answer) -> dict[str, Json]:
+    """The largest training run as JSON data."""
+    data = _common_data(answer)
+    if isinstance(answer, FullAnswer):
+        reduced = answer.reduced
+        data["reduced_limit"] = {
+            "value": None if reduced.ruling is None or reduced.values is None
+            else number(reduced.ruling.at(reduced.values)),
+            "unit": answer.unit,
+            "piece": None if reduced.ruling is None else reduced.ruling.name,
+        }
+        data["bounds_that_make_the_difference"] = list(answer.responsible)
+    return data
+
+
+def cliffs_data(answer: CliffsAnswer) -> dict[str, Json]:
+    """Utilization and its cliffs as JSON data."""
+    data = _common_data(answer)
+    data["cliffs"] = [
+        {
+            "value": _cliff_value(answer, cliff),
+            "unit": "FLOP",
+            **formula_data(cliff.compute),
+            "between": list(cliff.between),
+            "constraints": list(cliff.constraints),
+            "elasticities": powers({a: cliff.compute.exponent(a) for a in cliff.compute.atoms}),
+        }
+        for cliff in answer.cliffs
+    ]
+    return data

@@ -1,0 +1,301 @@
+"""The parameters of a study: defaults, a machine's figures, and what a user sets."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy as sp
+
+from symscale.algebra.monomial import Monomial
+from symscale.errors import FormulaError, InputError, SymscaleError, UnitError, unknown_name
+from symscale.machine import LumpedDevice, parameters_of
+from symscale.parsing import parse_assignment, parse_expression
+from symscale.sources import cite
+from symscale.studies.training import EXPONENTS
+from symscale.symbols import CHINCHILLA, DATA_MOVEMENT, NOTATION, Notation, notation, symbol
+from symscale.units import DIMENSIONLESS, Unit, is_quantity_text, parse_quantity, parse_unit
+
+GIVEN = "given by the user"
+QUARTER_YEAR_S = sp.Rational(36525 * 86400, 400)
+
+FOLDED = ("alpha", "alpha_L", "r_D", "r_ff")
+"""Parameters that are numbers before a program is solved: exponents, and constants of rules."""
+
+HARDWARE = ("C", "W_net", "W_mem", "tau")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter with its value.
+
+    Attributes:
+        name: Its name in the notation.
+        value: Its value in the notation's unit: a number, or a monomial in others; None
+            where it stays a symbol.
+        source: Where the value comes from, in words.
+        unlimited: Whether there is no such limit at all (an infinite bandwidth).
+    """
+
+    name: str
+    value: sp.Expr | None
+    source: str
+    unlimited: bool = False
+
+    @property
+    def unit(self) -> str:
+        """Its unit."""
+        return notation(self.name).unit
+
+    @property
+    def symbol(self) -> sp.Symbol:
+        """Its symbol."""
+        return symbol(self.name)
+
+    @property
+    def number(self) -> sp.Rational | None:
+        """Its value, where that is a number."""
+        if self.value is not None and self.value.is_Rational:
+            return self.value
+        return None
+
+
+def defaults() -> dict[str, Parameter]:
+    """The standard assumptions of the data-movement study, and those of the notation."""
+    study, chinchilla = cite(DATA_MOVEMENT), cite(CHINCHILLA)
+    table: list[tuple[str, sp.Expr, str]] = [
+        ("alpha", sp.Integer(0), f"batch and depth grow alike; {study}"),
+        ("alpha_L", sp.Integer(0), f"constant depth; {study}"),
+        ("E", sp.Integer(1), "dense model"),
+        ("b_0", sp.Integer(4_000_000), study),
+        ("L_0", sp.Integer(100), study),
+        ("T_0", sp.Integer(6) * 10**23, f"3e23 multiply-accumulates; {study}"),
+        ("t_d", QUARTER_YEAR_S, f"three months of 365.25/4 days; {study}"),
+        ("tau", sp.Rational(9, 10**6), f"4.5 us of a product + 4.5 us of its all-reduce; {study}"),
+        ("r_D", sp.Integer(20), chinchilla),
+        ("r_ff", sp.Integer(4), "usual shape of a Transformer's MLP"),
+        ("w", sp.Integer(2), "16-bit words"),
+    ]
+    return {name: Parameter(name, value, source) for name, value, source in table}
+
+
+def read_settings(texts: Iterable[str]) -> dict[str, sp.Expr]:
+    """Read `name=value` texts; values are in the units of the notation.
+
+    A value is a number with an optional unit, or an expression in symbols of the
+    notation. Bytes are turned into words later, when the size of a word is known.
+
+    Raises:
+        InputError: If a text is malformed, a name unknown, a unit wrong, a value out
+            of its domain, or a name is set twice to different values.
+
+    Example:
+        >>> read_settings(["tau=9us", "b_0=8e6"])
+        {'tau': 9/1000000, 'b_0': 8000000}
+    """
+    settings: dict[str, sp.Expr] = {}
+    pending: dict[str, tuple[str, str]] = {}
+    for text in texts:
+        name, value = parse_assignment(text)
+        if name not in NOTATION:
+            raise unknown_name("symbol", name, NOTATION, see="symscale symbols")
+        if name in pending and pending[name][1] != value:
+            raise InputError(f"{name} is set twice, to {pending[name][1]} and to {value}")
+        pending[name] = (text, value)
+    word = sp.Integer(2)
+    if "w" in pending:
+        word = _read("w", *pending["w"], word)
+    for name, (text, value) in pending.items():
+        settings[name] = _read(name, text, value, word)
+    return settings
+
+
+def _read(name: str, text: str, value: str, word: sp.Expr) -> sp.Expr:
+    entry = notation(name)
+    try:
+        if is_quantity_text(value):
+            result = _read_quantity(entry, value, word)
+        else:
+            names = {n: symbol(n) for n in NOTATION}
+            result = parse_expression(value, names)
+            _check_unit(entry, result)
+        _check_domain(entry, result)
+    except SymscaleError as error:
+        raise error.with_context(f"--set {_short(text)}") from None
+    return result
+
+
+def _short(text: str) -> str:
+    printable = "".join(c if c.isprintable() else "?" for c in text[:60])
+    return printable if len(text) <= 60 else printable + "..."
+
+
+def _read_quantity(entry: Notation, value: str, word: sp.Expr) -> sp.Rational:
+    quantity, wanted = parse_quantity(value), parse_unit(entry.unit)
+    if quantity.unit is None:
+        return _rational(quantity.value)
+    if quantity.unit.fits(wanted):
+        return _rational(quantity.to(wanted))
+    in_bytes = wanted * parse_unit("byte/word")
+    if quantity.unit.fits(in_bytes):
+        return _rational(quantity.to(in_bytes)) / word
+    raise UnitError(f"{entry.name} is in {entry.unit}, not in {quantity.unit}")
+
+
+def _rational(value: Fraction) -> sp.Rational:
+    return sp.Rational(value.numerator, value.denominator)
+
+
+def _check_unit(entry: Notation, value: sp.Expr) -> None:
+    """An expression must be a pure number (then in the symbol's unit), or have that unit."""
+    if not value.free_symbols:
+        return
+    unit = unit_of(value)
+    if not unit.is_dimensionless and not unit.fits(parse_unit(entry.unit)):
+        raise UnitError(f"{entry.name} is in {entry.unit}, the expression in {unit}")
+
+
+def unit_of(expr: sp.Expr) -> Unit:
+    """Return the unit of a product of powers of symbols of the notation.
+
+    Raises:
+        UnitError: If the expression is a sum of unlike units.
+        FormulaError: If it is no product of powers.
+    """
+    unit = DIMENSIONLESS
+    for atom, exponent in Monomial.of(expr).powers:
+        if atom.is_Symbol:
+            part = parse_unit(notation(atom).unit)
+        elif atom.is_Integer:
+            continue
+        else:
+            terms = [unit_of(term) for term in sp.Add.make_args(atom)]
+            if len(set(terms)) > 1:
+                raise UnitError(f"{atom} adds {terms[0]} and {terms[1]}")
+            part = terms[0]
+        if part.is_dimensionless:
+            continue
+        if not exponent.is_Rational:
+            raise UnitError(f"{atom} has a unit, and its exponent {exponent} is no number")
+        unit = unit * part ** Fraction(int(exponent.p), int(exponent.q))
+    return unit
+
+
+def _check_domain(entry: Notation, value: sp.Expr) -> None:
+    if value.free_symbols:
+        if entry.exponent:
+            raise InputError(f"{entry.name} stands in exponents and must be a number")
+        own = {entry.name} & {str(s) for s in value.free_symbols}
+        if own:
+            raise InputError(f"{entry.name} is set to an expression in itself")
+        try:
+            monomial = Monomial.of(value)
+        except FormulaError as error:
+            raise InputError(f"{error}; write a number or a product of powers") from None
+        if any(not a.is_Symbol for a in monomial.atoms):
+            raise InputError(f"{value} is a sum; write a number or a product of powers")
+        return
+    if not value.is_Rational:
+        value = sp.nsimplify(value, rational=True) if value.is_real else value
+    if entry.exponent:
+        interval = EXPONENTS[entry.symbol]
+        if value not in interval:
+            raise InputError(
+                f"{entry.name} must be below {interval.upper}: from there on the critical batch "
+                "outgrows what data movement costs, and there is no limit"
+            )
+        return
+    if not value.is_positive:
+        raise InputError(f"{entry.name} must be positive, it is {value}")
+    if entry.lower is not None and value < entry.lower:
+        raise InputError(f"{entry.name} must be at least {entry.lower}, it is {value}")
+
+
+def machine_parameters(lumped: LumpedDevice, word: sp.Expr) -> dict[str, Parameter]:
+    """The parameters that a machine gives: C, W_mem, W_net, tau."""
+    found = parameters_of(lumped, Fraction(int(word.p), int(word.q)))
+    return {
+        p.name: Parameter(
+            p.name, None if p.value is None else _rational(p.value), p.source, p.value is None
+        )
+        for p in found
+    }
+
+
+def assemble(
+    wanted: Iterable[str],
+    lumped: LumpedDevice | None,
+    settings: Mapping[str, sp.Expr],
+) -> dict[str, Parameter]:
+    """Return the parameters of a study in order, from settings, machine and defaults.
+
+    Without a machine, and unless its figures C, W_mem and W_net are set, nothing is a
+    number but the constants of rules and what the user set.
+
+    Args:
+        wanted: The names of the program's parameters.
+        lumped: The machine at the chosen level, or None.
+        settings: What the user set.
+
+    Raises:
+        InputError: If a setting names no parameter of the study, or settings are
+            defined by each other in a circle.
+    """
+    names = [n for n in NOTATION if n in set(wanted)]
+    for name in settings:
+        if name not in names and name != "w":
+            raise InputError(
+                f"--set {name}: {name} is no parameter of this study, but an unknown of it or "
+                f"foreign to it; its parameters are {', '.join(names)}"
+            )
+    standard = defaults()
+    word = settings.get("w", standard["w"].value)
+    machine = machine_parameters(lumped, word) if lumped is not None else {}
+    numeric = lumped is not None or all(
+        n in settings for n in ("C", "W_mem", "W_net") if n in names
+    )
+    table: dict[str, Parameter] = {}
+    for name in names:
+        if name in settings:
+            table[name] = Parameter(name, settings[name], GIVEN)
+        elif name in machine:
+            table[name] = machine[name]
+        elif name in standard and (numeric or name in ("r_D", "r_ff")):
+            table[name] = standard[name]
+        else:
+            table[name] = Parameter(name, None, "")
+    _check_circles(table)
+    if lumped is not None:
+        table["w"] = Parameter("w", word, GIVEN if "w" in settings else standard["w"].source)
+    return table
+
+
+def _check_circles(table: Mapping[str, Parameter]) -> None:
+    for start in table:
+        seen, pending = set(), [start]
+        while pending:
+            value = table[pending.pop()].value
+            for s in value.free_symbols if value is not None else ():
+                if s.name == start:
+                    raise InputError(f"--set {start}: {start} is defined by itself in a circle")
+                if s.name in table and s.name not in seen:
+                    seen.add(s.name)
+                    pending.append(s.name)
+
+
+def substitutions(table: Mapping[str, Parameter]) -> dict[sp.Symbol, sp.Expr]:
+    """What is put into a program before it is solved: folded numbers, and expressions."""
+    chosen: dict[sp.Symbol, sp.Expr] = {}
+    for parameter in table.values():
+        value = parameter.value
+        if value is None:
+            continue
+        if parameter.name in FOLDED or not value.is_Rational:
+            chosen[parameter.symbol] = value
+    for _ in chosen:  # expressions may name symbols that are themselves expressions
+        chosen = {s: v.xreplace(chosen) for s, v in chosen.items()}
+    return chosen
+
+
+def numbers(table: Mapping[str, Parameter]) -> dict[sp.Symbol, sp.Rational]:
+    """The parameters that have numbers."""
+    return {p.symbol: p.number for p in table.values() if p.number is not None}
