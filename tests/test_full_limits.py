@@ -23,7 +23,7 @@ from symscale.algebra.loglinear import solve
 from symscale.algebra.points import certify
 from symscale.errors import InfeasibleError
 from symscale.machine import load_machine, lump, parameters_of
-from symscale.studies.limits import limits_program
+from symscale.studies.limits import limits_program, own_bounds
 from symscale.symbols import symbol, symbols
 
 Values = dict[sp.Symbol, sp.Rational]
@@ -189,10 +189,14 @@ def test_the_closed_form_is_the_numerical_optimum(draws: list[Draw], full: Limit
     assert min(ruled.values()) >= 2
 
 
-def test_it_never_exceeds_the_reduced_limit(draws: list[Draw], reduced: Limit) -> None:
+def test_it_never_exceeds_the_reduced_limit(
+    draws: list[Draw], full: Limit, reduced: Limit
+) -> None:
     """And falls short of it only by bounds that the reduced program leaves out."""
     names = {piece.name for piece in reduced.pieces}
     closer = 0
+    assert {p.name for p in full.pieces if own_bounds(p.binding)}.isdisjoint(names)
+    assert len([p for p in full.pieces if own_bounds(p.binding)]) == 3
     for d in draws:
         if d.ruling:
             reduced_log = float(mp.log(reduced.at(d.values)))

@@ -26,8 +26,8 @@ _FACTS = {
     "errors", "units", "sources", "symbols", "parsing", "costs", "times", "machine", "presets",
 }  # fmt: skip
 _ALL = _FACTS | {
-    "algebra", "studies", "derivation", "worked", "simulate", "projection", "render", "cli",
-    "symscale",
+    "algebra", "studies", "derivation", "checks", "library", "worked", "simulate", "projection",
+    "render", "cli", "symscale",
 }  # fmt: skip
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
@@ -41,7 +41,9 @@ ALLOWED: dict[str, set[str]] = {
     "machine": {"errors", "units", "sources", "symbols", "costs", "presets", "times"},
     "presets": {"errors", "units", "sources", "symbols", "costs"},
     "studies": _FACTS | {"algebra"},
-    "derivation": _ALL - {"render", "cli", "simulate"},
+    "derivation": _FACTS | {"algebra"},
+    "checks": {"errors", "symbols", "algebra", "derivation"},
+    "library": {"errors", "derivation", "worked"},
     "worked": _ALL - {"cli"},
     "simulate": _FACTS,
     "projection": _FACTS | {"simulate"},

@@ -83,8 +83,12 @@ class Monomial:
     @classmethod
     def from_powers(cls, powers: Mapping[sp.Expr, Exponent]) -> "Monomial":
         """Make a monomial from a table of atoms and exponents; zeros are dropped."""
-        kept = [(atom, canonical_exponent(exponent)) for atom, exponent in powers.items()]
-        kept = [(atom, exponent) for atom, exponent in kept if exponent != 0]
+        kept = [
+            (atom, exponent if exponent.is_Rational else canonical_exponent(exponent))
+            for atom, exponent in powers.items()
+            if not exponent.is_zero
+        ]
+        kept = [(atom, exponent) for atom, exponent in kept if not exponent.is_zero]
         return cls(tuple(sorted(kept, key=_atom_order)))
 
     @property
@@ -99,11 +103,14 @@ class Monomial:
     def __mul__(self, other: "Monomial") -> "Monomial":
         powers = self.table
         for atom, exponent in other.powers:
-            powers[atom] = powers.get(atom, sp.Integer(0)) + exponent
+            powers[atom] = powers[atom] + exponent if atom in powers else exponent
         return Monomial.from_powers(powers)
 
     def __truediv__(self, other: "Monomial") -> "Monomial":
-        return self * other ** sp.Integer(-1)
+        powers = self.table
+        for atom, exponent in other.powers:
+            powers[atom] = powers[atom] - exponent if atom in powers else -exponent
+        return Monomial.from_powers(powers)
 
     def __pow__(self, exponent: "Exponent | int") -> "Monomial":
         factor = sp.Integer(exponent) if isinstance(exponent, int) else exponent

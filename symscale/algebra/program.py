@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 import sympy as sp
@@ -33,7 +34,7 @@ class Constraint:
     reason: str
     source: str = ""
 
-    @property
+    @cached_property
     def ratio(self) -> Monomial:
         """Left over right: at most 1, or equal to 1."""
         return self.lhs / self.rhs

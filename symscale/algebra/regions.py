@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 
 import mpmath as mp
@@ -18,13 +19,18 @@ _SAMPLES = tuple(sp.Rational(k, 7) for k in (3, 1, 5, 2, 6))
 
 
 def logarithm(monomial: Monomial) -> Fraction:
-    """The logarithm of a number given as a monomial, to about 40 digits."""
-    with mp.workdps(45):
-        value = mp.fsum(
-            mp.log(int(a) if a.is_Integer else mp.mpf(sp.N(a, 45)._mpf_))
-            * mp.mpf(int(e.p)) / int(e.q)
-            for a, e in monomial.powers
-        )
+    """The logarithm of a number given as a monomial, to about 40 digits.
+
+    That of a product of powers is exactly the sum of theirs: what is consistent
+    between numbers stays so between their logarithms.
+    """
+    return sum((_exact(e) * _logarithm(a) for a, e in monomial.powers), Fraction(0))
+
+
+@lru_cache(maxsize=4096)
+def _logarithm(atom: sp.Expr) -> Fraction:
+    with mp.workdps(60):
+        value = mp.log(int(atom) if atom.is_Integer else mp.mpf(sp.N(atom, 60)._mpf_))
         return Fraction(int(mp.nint(value * mp.mpf(10) ** 40)), 10**40)
 
 

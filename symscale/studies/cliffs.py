@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from itertools import combinations
 
-from symscale.algebra.limit import Limit, Values
+from symscale.algebra.limit import Limit, Values, split_fraction
 from symscale.algebra.monomial import Monomial
 from symscale.algebra.program import Program, at_most
-from symscale.errors import FormulaError
+from symscale.errors import FormulaError, InfeasibleError, RegionError
 from symscale.studies.training import PARTIAL, domain, quantity, same, training_model
 from symscale.symbols import symbol
 
@@ -65,7 +65,8 @@ def cliffs_of(limit: Limit, values: Values | None = None) -> tuple[Cliff, ...]:
             meets are returned, in order.
 
     Raises:
-        FormulaError: If no run fits at `values`, however small.
+        InfeasibleError: If no run fits at `values`, however small.
+        RegionError: If an exponent is outside its domain there.
     """
     T = symbol("T")
     found: list[Cliff] = []
@@ -86,7 +87,21 @@ def cliffs_of(limit: Limit, values: Values | None = None) -> tuple[Cliff, ...]:
             )
     if values is None:
         return tuple(found)
+    _require_runs(limit, values)
     return _reached(limit, found, values)
+
+
+def _require_runs(limit: Limit, values: Values) -> None:
+    """Raise where the cliffs' formulas do not hold, or no run fits whatever its compute."""
+    for exponent, interval in limit.program.domain.exponents.items():
+        if exponent in values and values[exponent] not in interval:
+            raise RegionError(f"cliffs need {exponent} in {interval}; it is {values[exponent]}")
+    for condition in limit.feasibility:
+        if condition.ratio.exponent(symbol("T")) == 0 and not condition.holds(values):
+            below, above = split_fraction(condition.ratio)
+            raise InfeasibleError(
+                f"no run fits, however small: it needs {below.expr} <= {above.expr}"
+            )
 
 
 def meeting(ratio: Monomial) -> Monomial:

@@ -1,0 +1,47 @@
+"""What the README shows is what the program prints."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from symscale.presets.loader import load_machine
+from symscale.render import text
+from symscale.render.reports import limits_document
+from symscale.studies.answer import training_limits
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_first_screen_is_the_true_output() -> None:
+    command, shown = re.search(  # type: ignore[union-attr]
+        r"^    pip install \. && (symscale .*)\n\n```text\n(.*?)\n\.\.\.\n```", README, re.M | re.S
+    ).groups()
+    assert command == "symscale limits --hardware h100-sxm"
+    printed = text.render(limits_document(training_limits("h100-sxm")), width=80)
+    assert len(shown.splitlines()) > 30
+    assert printed.startswith(shown + "\n")
+
+
+def test_the_test_command_is_there() -> None:
+    assert "    pip install '.[test]' && pytest\n" in README
+
+
+def test_links_lead_somewhere() -> None:
+    for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\((?!http)([^)#]+)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_hardware_files_of_the_documentation_load(index: int, tmp_path: Path) -> None:
+    blocks = re.findall(
+        r"```toml\n(.*?)```", (ROOT / "docs" / "hardware.md").read_text(encoding="utf-8"), re.S
+    )
+    assert len(blocks) == 2
+    file = tmp_path / "mine.toml"
+    file.write_text(blocks[index], encoding="utf-8")
+    machine = load_machine(str(file))
+    assert machine.levels()[0] == "device"
+    assert training_limits(str(file)).ruling is not None
