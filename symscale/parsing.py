@@ -28,6 +28,8 @@ from symscale.units import parse_number, shown
 MAX_LENGTH = 10_000  # characters of a text
 MAX_DEPTH = 100  # of brackets, and of operations within operations
 MAX_NODES = 5_000  # numbers, names and operators
+MAX_NESTING = 8  # powers of sums, and powers with names in the exponent, within one another
+MAX_DEGREE = 16  # of a sum that is the base or the exponent of a power
 MAX_BITS = 4096  # of every number on the way
 MAX_EXPONENT = 1000  # size of an exponent, and its parts where the base is a number
 MAX_DENOMINATOR = 10**6  # of an exponent where the base has a name: T^0.3271
@@ -258,6 +260,10 @@ class _Reader:
                 if self.quote(node) not in self.names:
                     raise unknown_name("symbol", self.quote(node), self.names)
                 return self.names[self.quote(node)]
+            case ast.Attribute() if "." in "".join(self.names):
+                if self.quote(node) not in self.names:
+                    raise unknown_name("name", self.quote(node), self.names)
+                return self.names[self.quote(node)]
             case ast.Call(func=ast.Name(id="sqrt" | "max" | "min" as name), keywords=[]):
                 return _call(name, [self.value(part, depth) for part in node.args])
         kind = re.sub(r"\B(?=[A-Z])", " ", type(node).__name__).lower()
@@ -349,6 +355,11 @@ def _power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
             raise _Refused(f"the exponent is beyond {MAX_EXPONENT}")
     elif not exponent.free_symbols:
         raise _Refused("the exponent is neither rational nor has a name")
+    if max(_nesting(base), _nesting(exponent)) >= MAX_NESTING:
+        raise _Refused(f"more than {MAX_NESTING} powers of sums stand within one another")
+    for inner in [exponent, *(inner for inner, _ in _factors(base))]:
+        if not inner.is_Atom and _degree(inner) > MAX_DEGREE:
+            raise _Refused(f"a sum of degree beyond {MAX_DEGREE} stands under or in a power")
     if not isinstance(exponent, sp.Integer):
         return _root(base, exponent)
     if base == 0 and exponent < 0:
@@ -377,7 +388,7 @@ def _root(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
     for inner, power in _factors(base):
         if base != 0 and inner.is_number and _sign(inner) < 0:
             known.append((-inner, power))
-            negative ^= bool(power.is_odd)
+            negative ^= power.is_Integer and power.is_odd
         elif _positive(inner) or not power.is_Integer or inner.is_number:
             known.append((inner, power))
         else:
@@ -412,6 +423,30 @@ def _sign(number: sp.Expr) -> int:
     if value == 0:
         raise _Refused("a number is zero, or too near it to divide by or to take a root of")
     return 1 if value > 0 else -1
+
+
+# SymPy asks of a power of a sum whether it is infinite, of an exponent whether it is zero.
+# To tell, it looks at all there is below and at the roots of polynomials, which takes
+# minutes on a tower of twenty powers, or at degree 1000. These two bound that.
+
+
+@lru_cache(maxsize=10_000)
+def _nesting(value: sp.Expr) -> int:
+    """Return how many powers stand within one another, those of mere symbols not counted."""
+    deepest = max(map(_nesting, value.args), default=0)
+    plain = not isinstance(value, sp.Pow) or (value.base.is_Atom and value.exp.is_Number)
+    return deepest if plain else deepest + 1
+
+
+@lru_cache(maxsize=10_000)
+def _degree(value: sp.Expr) -> sp.Expr:
+    """Return the total degree in all symbols, with powers up and down counted alike."""
+    degrees = [_degree(part) for part in value.args]
+    if isinstance(value, sp.Pow):
+        return degrees[0] * abs(value.exp) if value.exp.is_Number else degrees[0] + degrees[1]
+    if isinstance(value, sp.Mul):
+        return sp.Add(*degrees)
+    return max(degrees, default=sp.Integer(int(value.is_Symbol)))
 
 
 @lru_cache(maxsize=10_000)

@@ -1,9 +1,10 @@
 """Random monomial programs, and a numerical optimum of them by another route.
 
 The programs come in kinds that plant what pure chance seldom gives: an optimum that
-exists, a point that is feasible whatever the parameters are, a contradiction, a
-direction without bound. Duplicates, dominated constraints, and equalities that depend
-on others are mixed in. `numeric_optimum` solves a program in logarithms with HiGHS.
+exists, a point that is feasible whatever the parameters are, many bounds that compete,
+a contradiction, a direction without bound. Duplicates, dominated constraints, and
+equalities that depend on others are mixed in. `numeric_optimum` solves a program in
+logarithms with HiGHS.
 """
 
 import math
@@ -11,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from random import Random
-from typing import Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import sympy as sp
 from scipy.optimize import linprog
 
@@ -33,11 +35,12 @@ SLOPES = tuple(sp.Rational(*q) for q in ((1, 1), (1, 1), (1, 1), (2, 1), (1, 2),
 WEIGHTS = tuple(sp.Rational(*q) for q in ((1, 1), (1, 1), (2, 1), (1, 2), (2, 3)))
 NUMBERS = tuple(sp.Rational(*q) for q in ((1, 1), (1, 1), (2, 1), (1, 3), (6, 1), (5, 4), (1, 120)))
 SLACKS = tuple(sp.Rational(*q) for q in ((1, 1), (1, 1), (1, 2), (1, 3), (3, 4)))
-KINDS = ("bounded", "bounded", "planted", "planted", "free", "contradiction", "unbounded")
+KINDS = ("bounded", *2 * ("planted", "packing"), "free", "contradiction", "unbounded")
 
-Powers = dict[sp.Symbol, sp.Rational]
-Values = Mapping[sp.Symbol, sp.Rational]
-Twins = tuple[sp.Symbol, int, sp.Symbol, int]
+Powers: TypeAlias = dict[sp.Symbol, Any]
+Values: TypeAlias = Mapping[sp.Symbol, Any]
+Twins: TypeAlias = tuple[sp.Symbol, int, sp.Symbol, int]
+Row: TypeAlias = npt.NDArray[np.float64]
 Outcome = Literal["optimal", "infeasible", "unbounded"]
 
 
@@ -47,7 +50,7 @@ class Relation:
 
     variables: Powers
     parameters: Powers
-    number: sp.Expr
+    number: Any
     equality: bool = False
 
     def power(self, exponent: sp.Rational) -> "Relation":
@@ -63,7 +66,8 @@ class Relation:
         """The constraint, with its factors spread over both sides."""
         left: list[sp.Expr] = []
         right: list[sp.Expr] = []
-        for base, e in [*self.variables.items(), *self.parameters.items(), (self.number, 1)]:
+        factors: list[tuple[Any, Any]] = [*self.variables.items(), *self.parameters.items()]
+        for base, e in [*factors, (self.number, 1)]:
             if random.random() < 0.5:
                 left.append(base**e)
             else:
@@ -91,28 +95,33 @@ class Case:
 def random_case(seed: int, *, exponent: bool = False) -> Case:
     """Draw a program of up to 6 variables and up to 14 constraints.
 
-    With `exponent` the symbol alpha stands in some of its exponents.
+    With `exponent` it is smaller, and the symbol alpha stands in some of its exponents.
     """
     random = Random(seed)
     kind = random.choice(KINDS)
-    variables = random.sample(VARIABLES, random.randint(1, 6))
+    variables = random.sample(VARIABLES, random.randint(1, 4 if exponent else 6))
     parameters = random.sample(PARAMETERS, random.randint(1, 5))
     domain = Domain()
     if random.random() < 0.25:
         parameters.append(AT_LEAST_ONE)
         domain = Domain((Monomial.of(AT_LEAST_ONE),))
     point = {x: _powers(random, parameters, 2) for x in variables}
-    count = random.randint(1, 3) if kind == "unbounded" else random.randint(2, 10)
+    sense = random.choice((1, -1))
+    least, most = {"unbounded": (1, 3), "packing": (3, 6)}.get(kind, (2, 10))
+    most = min(most, 5) if exponent else most
     relations = [
         _relation(random, variables, parameters, point if kind == "planted" else None)
-        for _ in range(count)
+        for _ in range(random.randint(least, most))
     ]
+    if kind == "packing":
+        for relation in relations:
+            relation.variables = {s: sense * abs(e) for s, e in relation.variables.items()}
+            relation.equality = random.random() < 0.1
     if exponent:
         domain = Domain(domain.at_least_one, {ALPHA: ALPHAS})
         for relation in random.sample(relations, random.randint(1, min(2, len(relations)))):
             _grow(random, relation)
     twins = _disturb(random, relations, kind)
-    sense = random.choice((1, -1))
     objective = _objective(random, kind, relations, variables, sense)
     random.shuffle(relations)
     constraints = tuple(r.named(f"c{i}", random) for i, r in enumerate(relations))
@@ -200,7 +209,7 @@ def combined(relations: Iterable[Relation], weights: Iterable[sp.Rational]) -> R
     """The product of powers of equalities."""
     variables: Powers = {}
     parameters: Powers = {}
-    number: sp.Expr = sp.Integer(1)
+    number: Any = sp.Integer(1)
     for relation, weight in zip(relations, weights, strict=True):
         for table, more in (
             (variables, relation.variables), (parameters, relation.parameters)
@@ -227,7 +236,7 @@ def _objective(
     return table
 
 
-def random_values(random: Random, case: Case, *, agree: bool = True) -> dict[sp.Symbol, sp.Rational]:
+def random_values(random: Random, case: Case, *, agree: bool = True) -> dict[sp.Symbol, Any]:
     """Draw rational parameters in the program's domain; twins fit where `agree`."""
     values = {}
     for s in case.program.parameters:
@@ -270,29 +279,30 @@ def numeric_optimum(program: Program, values: Values) -> tuple[Outcome, float]:
     return "unbounded", math.inf
 
 
-def _row(monomial: Monomial, program: Program, values: Values) -> tuple[np.ndarray, float]:
+def _row(monomial: Monomial, program: Program, values: Values) -> tuple[Row, float]:
     """The exponents of the variables, and the logarithm of the rest."""
-    position = {x: k for k, x in enumerate(program.variables)}
+    position: dict[Any, int] = {x: k for k, x in enumerate(program.variables)}
     row = np.zeros(len(position))
     rest = 0.0
+    numbers: dict[Any, Any] = dict(values)
     for atom, e in monomial.powers:
-        exponent = float(e.subs(dict(values))) if e.free_symbols else float(e)
+        exponent = float(e.subs(numbers) if e.free_symbols else e)
         if atom in position:
             row[position[atom]] = exponent
         else:
-            rest += exponent * _log(values.get(atom, atom))
+            rest += exponent * _log(numbers.get(atom, atom))
     return row, rest
 
 
-def _log(number: sp.Expr) -> float:
+def _log(number: Any) -> float:
     value = Fraction(int(number.p), int(number.q))
     return math.log(value.numerator) - math.log(value.denominator)
 
 
 def _linear(
-    goal: np.ndarray,
-    above: Sequence[tuple[np.ndarray, float]],
-    equal: Sequence[tuple[np.ndarray, float]],
+    goal: Row,
+    above: Sequence[tuple[Row, float]],
+    equal: Sequence[tuple[Row, float]],
     box: float | None,
 ) -> tuple[int, float]:
     """Maximise; return HiGHS's status and the value."""

@@ -11,6 +11,7 @@ from symscale.algebra.program import Program
 from symscale.errors import FormulaError, InfeasibleError, RegionError, UnboundedError
 
 Values = Mapping[sp.Symbol, sp.Expr]
+_LONGEST = 300
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,14 @@ class Condition:
     binding: tuple[str, ...] = ()
 
     @property
+    def primitive(self) -> Monomial:
+        """The power of the ratio whose exponents have whole coefficients without a divisor."""
+        return self.ratio ** (1 / self.ratio.content)
+
+    @property
     def relational(self) -> sp.Basic:
         """The condition with positive exponents only, `A <= B`."""
-        below, above = split_fraction(self.ratio ** (1 / self.ratio.content))
+        below, above = split_fraction(self.primitive)
         return sp.Le(below.expr, above.expr, evaluate=False)
 
     def holds(self, values: Values) -> bool:
@@ -202,10 +208,19 @@ class Limit:
 def _contradiction(condition: Condition, values: Values | None = None) -> str:
     names = ", ".join(condition.binding) or "the domain"
     text = f"no point satisfies the constraints {names} together"
-    if condition.ratio.atoms:
-        relation = condition.relational
-        text += f": they need {relation.lhs} <= {relation.rhs}"
+    if not condition.ratio.atoms:
+        return text
+    relation = condition.relational
+    try:
+        shown = f"{relation.lhs} <= {relation.rhs}"
+    except ValueError:  # an integer of more digits than Python prints
+        shown = ""
+    if 0 < len(shown) <= _LONGEST:
+        text += f": they need {shown}"
         if values is not None:
-            excess = condition.ratio.evaluate(values)
+            excess = condition.primitive.evaluate(values)
             text += f", and the left side is {mp.nstr(excess, 4)} times the right"
+    elif values is not None:
+        excess = condition.ratio.evaluate(values)
+        text += f": what must be at most 1 is {mp.nstr(excess, 4)}"
     return text

@@ -102,11 +102,16 @@ def _dual(
                 at = {s: part.exponents[s].lower}
                 breaks.append((replace(program, domain=cell).substitute(at), at))
     vertices, rays = found[0]
+    if not breaks:
+        return vertices, rays
     known = _forms(program, vertices, rays)
     same = all(_forms(program, *other) == known for other in found[1:])
     for between, at in breaks:
         here = _forms(between, *_dual(between, max_rays, progress))
-        same = same and here <= _forms(program, vertices, rays, at)
+        try:
+            same = same and here <= _forms(program, vertices, rays, at)
+        except FormulaError:  # a pole
+            same = False
     if not same:
         names = ", ".join(map(str, program.exponent_symbols))
         raise FormulaError(f"the answer changes form within the domain of {names}; give a number")
@@ -253,7 +258,9 @@ def _feasibility(program: Program, rays: Sequence[_Multipliers]) -> tuple[Condit
         ratio = _product(program, ray)
         if not ratio.free_symbols and ratio.compare_one() <= 0:
             continue
-        conditions.setdefault(ratio, Condition(ratio, _weights(program, ray)))
+        weights = _weights(program, ray)
+        binding = _inequalities(program, weights) or tuple(weights)
+        conditions.setdefault(ratio, Condition(ratio, weights, binding=binding))
     return tuple(conditions.values())
 
 

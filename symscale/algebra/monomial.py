@@ -38,7 +38,8 @@ def canonical_exponent(exponent: sp.Expr) -> sp.Expr:
         return sp.Rational(str(exponent))
     field = _function_field(tuple(sorted(exponent.free_symbols, key=str)))
     try:
-        return field.from_expr(exponent).as_expr()
+        found = field.from_expr(exponent)
+        return found.new(found.numer, found.denom).as_expr()  # an inverse keeps its signs
     except (ValueError, ZeroDivisionError):
         raise FormulaError(f"exponent {exponent} is no rational function") from None
 

@@ -1,6 +1,6 @@
 """The Typer application: its commands, and the one place where errors become exit codes."""
 
-import os
+import io
 import sys
 from typing import Any
 
@@ -8,26 +8,52 @@ import typer
 from typer.core import TyperGroup
 
 import symscale
+from symscale.cli.options import OneOfEach
+from symscale.cli.output import leave_output
 from symscale.errors import SymscaleError
+
+_LONGEST_LINE = 1000
+_UsageError: Any = typer.BadParameter.__base__  # Typer does not export it
 
 
 class _Group(TyperGroup):
     """Turns errors into one line on stderr and their exit code."""
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the command that the arguments name, and exit."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # not every terminal knows every character
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            code = super().main(*args, **{**extra, "standalone_mode": False})
+        except SymscaleError as error:
+            _say(str(error))
+            code = error.exit_code
+        except _UsageError as error:
+            command = error.ctx.command_path if error.ctx else self.name
+            _say(f"{error.format_message().rstrip('.?')}; see {command} --help")
+            code = error.exit_code
+        sys.exit(code or 0)
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except SymscaleError as error:
-            line = " ".join(str(error).split())
-            typer.echo(f"symscale: {line}", err=True)
-            raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
-            typer.echo("symscale: interrupted", err=True)
+            _say("interrupted")
             raise typer.Exit(130) from None
         except BrokenPipeError:
             # The reader went away (`| head`): nothing is left to say, nor anyone to hear it.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            leave_output()
             raise typer.Exit(0) from None
+
+
+def _say(text: str) -> None:
+    """Print one line to stderr, whatever a user's text in it would do to a terminal."""
+    line = " ".join(text.split())
+    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    if len(line) > _LONGEST_LINE:
+        line = line[: _LONGEST_LINE - 3] + "..."
+    typer.echo(f"symscale: {line}", err=True)
 
 
 app = typer.Typer(
@@ -60,9 +86,13 @@ def symscale_command(
         raise typer.Exit(2)
 
 
-from symscale.cli import derive, hardware, limits, notation  # noqa: E402  # they need `app`
+from symscale.cli import derive, hardware, limits, notation, solve  # noqa: E402  # they need `app`
 
 limits.register(app)
 derive.register(app)
 hardware.register(app)
 notation.register(app)
+solve.register(app)
+
+for command in app.registered_commands:
+    command.cls = OneOfEach

@@ -1,9 +1,10 @@
 """Options that several commands share."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from symscale.cli.output import Format
 from symscale.errors import InputError
@@ -15,7 +16,8 @@ HardwareOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--hardware", metavar="NAME|FILE.toml",
-        help="A preset (list: symscale hardware) or a TOML file; without it the answer is symbolic.",
+        help="A preset (list: symscale hardware) or a TOML file; "
+        "without it the answer is symbolic.",
     ),
 ]
 LevelOption: TypeAlias = Annotated[
@@ -61,17 +63,33 @@ def settings_of(sets: list[str] | None, duration: str | None) -> "dict[str, sp.E
     Raises:
         InputError: If one cannot be used, or they contradict each other.
     """
-    from symscale.studies.parameters import read_settings
+    from symscale.studies.parameters import read_settings, read_value, short
+    from symscale.units import parse_quantity
 
-    texts = list(sets or [])
+    settings = read_settings(sets or [])
     if duration is not None:
-        if any(t.replace(" ", "").startswith("t_d=") for t in texts):
+        if "t_d" in settings:
             raise InputError("--duration and --set t_d say the same thing; give one of them")
-        from symscale.units import parse_quantity, parse_unit
-
         try:
-            parse_quantity(duration).to(parse_unit("s"))
+            parse_quantity(duration)  # a time, no expression
+            settings["t_d"] = read_value("t_d", duration)
         except InputError as error:
-            raise error.with_context(f"--duration {duration[:40]}") from None
-        texts.append(f"t_d={duration}")
-    return read_settings(texts)
+            raise error.with_context(f"--duration {short(duration)}") from None
+    return settings
+
+
+class OneOfEach(TyperCommand):
+    """A command that refuses an option given twice, unless it may be repeated."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Read the arguments.
+
+        Raises:
+            InputError: If an option is given twice.
+        """
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for option in given:
+            single = isinstance(option, TyperOption) and not (option.is_flag or option.multiple)
+            if single and given.count(option) > 1:
+                raise InputError(f"{option.opts[-1]} is given twice; give it once")
+        return super().parse_args(ctx, args)

@@ -1,8 +1,11 @@
 """Where answers go: to standard output, or whole into a file."""
 
 import os
+import sys
 import tempfile
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +16,8 @@ from symscale.errors import InputError
 
 if TYPE_CHECKING:
     from symscale.render.document import Document
+
+_PATIENCE_S = 2.0
 
 
 class Format(StrEnum):
@@ -56,44 +61,103 @@ def emit(
             Format.markdown: markdown.render,
         }
         text = renderers[form](document())
-    if output is None:
-        typer.echo(text, nl=False)
-    else:
+    if output is not None:
         write_whole(output, text)
+        return
+    try:
+        typer.echo(text, nl=False)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        leave_output()
+        raise InputError(f"standard output: {error.strerror}; use -o FILE") from error
 
 
-def check_writable(path: Path, force: bool) -> None:
-    """Refuse a path that is a folder, or an existing file without --force.
+def leave_output() -> None:
+    """Let nothing more be written to a standard output that takes nothing more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def check_writable(path: Path, force: bool, option: str = "-o") -> None:
+    """Refuse a path that is no ordinary file, or an existing file without --force.
 
     Raises:
         InputError: If the path cannot be used.
     """
-    if path.is_dir():
-        raise InputError(f"-o {path}: it is a folder; name a file in it")
-    if path.exists() and not force:
-        raise InputError(f"-o {path}: the file exists; use --force to replace it")
+    try:
+        if path.is_dir():
+            raise InputError(f"{option} {path}: it is a folder; name a file in it")
+        if path.exists() and not path.is_file():
+            raise InputError(f"{option} {path}: it is a device, not a file; name a file")
+        if path.exists() and not force:
+            raise InputError(f"{option} {path}: the file exists; use --force to replace it")
+    except OSError as error:
+        raise _unusable(path, error, option) from error
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file completely or not at all: to a temporary one beside it, then renamed.
+def write_whole(path: Path, text: str, option: str = "-o") -> None:
+    """Write a text file completely or not at all.
+
+    Raises:
+        InputError: If the file cannot be written.
+    """
+    write_by(path, lambda temporary: temporary.write_text(text, encoding="utf-8"), option)
+
+
+def write_by(path: Path, write: Callable[[Path], object], option: str = "-o") -> None:
+    """Let `write` make a temporary file beside `path`, then rename it.
+
+    A link stays, and a file that is replaced keeps its permissions.
 
     Raises:
         InputError: If the file cannot be written.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
+        target = Path(os.path.realpath(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+        handle, name = tempfile.mkstemp(
+            dir=target.parent, prefix=f".{target.name[:50]}.", suffix=target.suffix[:10]
+        )
+        os.close(handle)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            Path(name).chmod(0o666 & ~_umask())
-            Path(name).replace(path)
+            write(Path(name))
+            Path(name).chmod(mode)
+            Path(name).replace(target)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"-o {path}: {reason}") from error
+        raise _unusable(path, error, option) from error
+
+
+@contextmanager
+def progress_line(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show on a terminal's stderr how far a long computation is; nothing elsewhere.
+
+    The line appears after two seconds, and is wiped at the end.
+    """
+    start = time.monotonic()
+    shown = False
+
+    def report(done: int, held: int) -> None:
+        nonlocal shown
+        if sys.stderr.isatty() and time.monotonic() - start > _PATIENCE_S:
+            shown = True
+            sys.stderr.write(f"\r{what}: {done} rows done, {held} rays held ")
+            sys.stderr.flush()
+
+    try:
+        yield report
+    finally:
+        if shown:
+            sys.stderr.write("\r" + " " * 60 + "\r")
+            sys.stderr.flush()
+
+
+def _unusable(path: Path, error: Exception, option: str) -> InputError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return InputError(f"{option} {path}: {reason}; name another file")
 
 
 def _umask() -> int:

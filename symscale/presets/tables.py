@@ -39,7 +39,9 @@ def refusal(where: str, problem: str, remedy: str) -> InputError:
     return InputError(f"{where}: {problem}; {remedy}")
 
 
-def read_toml_file(path: str) -> dict[str, object]:
+def read_toml_file(
+    path: str, too_large: str = "keep one machine in one file"
+) -> dict[str, object]:
     """Read a user's TOML file; decimals come as `TypedNumber`.
 
     Raises:
@@ -59,7 +61,7 @@ def read_toml_file(path: str) -> dict[str, object]:
         raise refusal(where, f"cannot be read ({reason})", "check the path and its permissions") \
             from None
     if len(data) > LARGEST_FILE_BYTES:
-        raise refusal(where, "is larger than 100 kB", "keep one machine in one file")
+        raise refusal(where, "is larger than 100 kB", too_large)
     return parse_toml(data, where)
 
 
@@ -82,7 +84,7 @@ def parse_toml(data: bytes, where: str) -> dict[str, object]:
     try:
         return tomllib.loads(text, parse_float=TypedNumber)
     except RecursionError:
-        raise refusal(where, "is nested too deeply", "a machine needs three levels") from None
+        raise refusal(where, "is nested too deeply", "three levels are enough") from None
     except ValueError as error:  # TOMLDecodeError, or a number or date that Python refuses
         raise refusal(where, f"is not valid TOML ({printable(str(error))})", "correct it") from None
 

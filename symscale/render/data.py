@@ -1,6 +1,7 @@
 """Answers as JSON: stable keys, numbers as numbers, exponents as strings of exact rationals."""
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -9,25 +10,33 @@ import sympy as sp
 
 from symscale.algebra.limit import Condition, Limit, Piece
 from symscale.algebra.monomial import Monomial
+from symscale.errors import TooLargeError
 from symscale.render import formula
 
 Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
 
 def dump(data: Json) -> str:
-    """Print JSON, indented; a number that JSON cannot carry is an error."""
-    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    """Print JSON, indented, in ASCII; a number that JSON cannot carry is an error."""
+    return json.dumps(data, indent=2, allow_nan=False) + "\n"
 
 
 def number(value: mp.mpf | sp.Rational | float) -> float:
-    """Return a plain float."""
-    return float(value)
+    """Return a plain float.
+
+    Raises:
+        TooLargeError: If it is beyond what a float can hold.
+    """
+    result = float(value)
+    if math.isinf(result) or (result == 0) != (value == 0):
+        size = mp.nstr(mp.mpf(value), 4)
+        raise TooLargeError(f"JSON has no number as large or small as {size}; use --format text")
+    return result
 
 
 def formula_data(value: sp.Basic | Monomial) -> dict[str, Json]:
     """A formula as LaTeX and as SymPy's text."""
-    expr = value.expr if isinstance(value, Monomial) else value
-    return {"latex": formula.latex(value), "sympy": str(expr)}
+    return {"latex": formula.latex(value), "sympy": formula.sympy_text(value)}
 
 
 def powers(table: Mapping[Any, sp.Expr]) -> dict[str, Json]:
@@ -37,8 +46,10 @@ def powers(table: Mapping[Any, sp.Expr]) -> dict[str, Json]:
 
 def condition_data(condition: Condition) -> dict[str, Json]:
     """A condition of a region."""
-    relation = condition.relational
-    entry: dict[str, Json] = {"latex": formula.latex(relation), "sympy": str(relation)}
+    relation = formula.condition(condition.ratio)
+    entry: dict[str, Json] = {
+        "latex": formula.latex(relation), "sympy": formula.sympy_text(relation)
+    }
     if condition.against:
         entry["otherwise"] = condition.against
     if condition.multipliers:
@@ -78,7 +89,7 @@ def constraints_data(limit: Limit) -> list[Json]:
         {
             "name": c.name,
             "latex": formula.latex(c.relational),
-            "sympy": str(c.relational),
+            "sympy": formula.sympy_text(c.relational),
             "reason": c.reason,
             "source": c.source,
         }

@@ -111,7 +111,7 @@ def _bounds(step: Step) -> list[Inline]:
     return words
 
 
-def _list(relations: Sequence[sp.Basic]) -> list[Inline]:
+def _list(relations: Sequence[sp.Basic | formula.AtMost]) -> list[Inline]:
     words: list[Inline] = []
     for index, relation in enumerate(relations):
         words += [" and " if index else "", Formula(relation)]
@@ -134,7 +134,7 @@ def _limit(derivation: Derivation) -> list[Block]:
         blocks.append(Cases(objective, function, tuple(p.bound for p in limit.pieces)))  # type: ignore[arg-type]
     for piece in limit.pieces:
         words: list[Inline] = [f"The piece '{piece.name}' rules where "]
-        conditions = [c.relational for c in piece.region]
+        conditions = [formula.condition(c.ratio) for c in piece.region]
         words += _list(conditions) if conditions else ["any parameters are"]
         if piece.exponent_conditions:
             words.append("; its exponents hold for ")

@@ -8,6 +8,7 @@ import mpmath as mp
 import sympy as sp
 
 from symscale.algebra.monomial import Monomial
+from symscale.render.formula import AtMost
 
 DIGITS = 5
 
@@ -16,7 +17,7 @@ DIGITS = 5
 class Formula:
     """A formula within a text or a table."""
 
-    value: sp.Basic | Monomial
+    value: sp.Basic | Monomial | AtMost
 
 
 @dataclass(frozen=True)

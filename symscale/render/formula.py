@@ -7,6 +7,8 @@ notation's LaTeX names.
 
 import math
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
@@ -14,14 +16,16 @@ from sympy.printing.str import StrPrinter
 
 from symscale.algebra.limit import split_fraction
 from symscale.algebra.monomial import Monomial
-from symscale.errors import FormulaError
-from symscale.symbols import NOTATION, latex_names
+from symscale.errors import FormulaError, TooLargeError
+from symscale.symbols import NOTATION, latex_names, latex_of_name
 
 _SIGNS = {
     "text": {sp.Eq: "=", sp.Le: "<=", sp.Ge: ">=", sp.Lt: "<", sp.Gt: ">"},
     "latex": {sp.Eq: "=", sp.Le: r"\le", sp.Ge: r"\ge", sp.Lt: "<", sp.Gt: ">"},
 }
 _FULL_DIGITS = 7
+_MOST_DIGITS = 400  # of numbers that are multiplied out
+_MOST_ROOT_DIGITS = 12  # of those under a root
 _NAME = re.compile(r"(?<![\w])(?:[A-Za-z]+_\w+|alpha|tau)(?![\w-])")
 
 
@@ -41,7 +45,15 @@ class _Text(StrPrinter):
         return f"min({', '.join(sorted(text(a) for a in expr.args))})"
 
 
-def text(value: sp.Basic | Monomial) -> str:
+@dataclass(frozen=True)
+class AtMost:
+    """`left <= right`, between monomials whose numbers may be too long to multiply out."""
+
+    left: Monomial
+    right: Monomial
+
+
+def text(value: sp.Basic | Monomial | AtMost) -> str:
     """Return a formula as one line of text.
 
     Example:
@@ -52,6 +64,8 @@ def text(value: sp.Basic | Monomial) -> str:
     """
     if isinstance(value, Monomial):
         return _monomial_text(value)
+    if isinstance(value, AtMost):
+        return f"{_monomial_text(value.left)} <= {_monomial_text(value.right)}"
     if isinstance(value, sp.core.relational.Relational):
         return f"{text(value.lhs)} {_SIGNS['text'][type(value)]} {text(value.rhs)}"
     if value.is_Rational:
@@ -60,7 +74,7 @@ def text(value: sp.Basic | Monomial) -> str:
     return _Text().doprint(value) if monomial is None else _monomial_text(monomial)
 
 
-def latex(value: sp.Basic | Monomial) -> str:
+def latex(value: sp.Basic | Monomial | AtMost) -> str:
     r"""Return a formula as LaTeX, without dollar signs.
 
     Example:
@@ -71,6 +85,8 @@ def latex(value: sp.Basic | Monomial) -> str:
     """
     if isinstance(value, Monomial):
         return _monomial_latex(value)
+    if isinstance(value, AtMost):
+        return rf"{_monomial_latex(value.left)} \le {_monomial_latex(value.right)}"
     if isinstance(value, sp.core.relational.Relational):
         return f"{latex(value.lhs)} {_SIGNS['latex'][type(value)]} {latex(value.rhs)}"
     if isinstance(value, sp.Min | sp.Max):
@@ -114,16 +130,86 @@ def exponent_text(exponent: sp.Expr) -> str:
     return str(tidy_exponent(exponent))
 
 
+def condition(ratio: Monomial) -> AtMost:
+    """Return `ratio <= 1` as `A <= B`, of that power of it which has the plainest numbers.
+
+    Example:
+        >>> from symscale.symbols import symbols
+        >>> C, T = symbols("C T")
+        >>> text(condition(Monomial.of(9*C/(4*T)) ** sp.Rational(5000, 3)))
+        '9 C <= 4 T'
+    """
+    power = ratio.content
+    if _digits(_numbers(ratio ** (1 / power))) > _MOST_DIGITS:
+        power = ratio.coefficient.content
+    return AtMost(*split_fraction(ratio ** (1 / power)))
+
+
+def sympy_text(value: sp.Basic | Monomial | AtMost) -> str:
+    """Return a formula as SymPy writes it, long numbers as powers.
+
+    Raises:
+        TooLargeError: If a number in it has more digits than Python prints.
+
+    Example:
+        >>> sympy_text(Monomial.of(sp.Rational(27, 2560)) ** 5000)
+        '(27/2560)**5000'
+    """
+    if isinstance(value, AtMost):
+        return f"{sympy_text(value.left)} <= {sympy_text(value.right)}"
+    if isinstance(value, Monomial) and _digits(_numbers(value)) > _MOST_DIGITS:
+        root = root_of(value)
+        above, below = map(_python_product, split_fraction(value ** (1 / root)))
+        return f"({above}/{below})**{_python_power(root)}"
+    try:
+        return str(value.expr if isinstance(value, Monomial) else value)
+    except ValueError:
+        raise TooLargeError("the formula has a number too long to print") from None
+
+
+def _python_product(monomial: Monomial) -> str:
+    coefficient, rest = _coefficient(monomial)
+    factors = [str(coefficient)] if coefficient != 1 or not rest else []
+    factors += [str(a) if e == 1 else f"{_python_atom(a)}**{_python_power(e)}" for a, e in rest]
+    return factors[0] if len(factors) == 1 else f"({'*'.join(factors)})"
+
+
+def _python_atom(atom: sp.Expr) -> str:
+    return str(atom) if atom.is_Atom else f"({atom})"
+
+
+def _python_power(exponent: sp.Expr) -> str:
+    return str(exponent) if exponent.is_Integer and exponent >= 0 else f"({exponent})"
+
+
 def root_of(monomial: Monomial) -> sp.Expr:
     """The common exponent under which a monomial prints best; 1 where there is none.
 
-    It takes out denominators with exponent symbols, and the roots of numbers.
+    It takes out denominators with exponent symbols, and of the numbers their roots
+    or, where that leaves long ones, all of their powers that they share.
+
+    Example:
+        >>> root_of(Monomial.of(sp.Rational(27, 2560)) ** 5000)
+        5000
     """
     root = monomial.common_exponent
     inner = monomial ** (1 / root)
-    numbers = [e for a, e in inner.powers if a.is_Integer and e.is_Rational]
-    degree = math.lcm(*(int(e.q) for e in numbers))
+    numbers = _numbers(inner)
+    degree = math.lcm(*(int(e.q) for _, e in numbers))
+    if _digits(numbers) * degree > (_MOST_DIGITS if degree == 1 else _MOST_ROOT_DIGITS):
+        return root * sp.Rational(math.gcd(*(int(e.p) for _, e in numbers)), degree)
     return root / degree
+
+
+def _numbers(monomial: Monomial) -> list[tuple[int, sp.Rational]]:
+    return [
+        (int(a), e) for a, e in monomial.powers if a.is_Integer and isinstance(e, sp.Rational)
+    ]
+
+
+def _digits(powers: Iterable[tuple[int, sp.Rational]]) -> float:
+    """About how many digits the numerator and denominator of a product of powers have."""
+    return math.fsum(math.log10(n) * float(abs(e)) for n, e in powers)
 
 
 def symbols_in(text: str) -> list[str | sp.Symbol]:
@@ -144,7 +230,9 @@ def symbols_in(text: str) -> list[str | sp.Symbol]:
 
 
 def _sympy_latex(expr: sp.Expr) -> str:
-    return LatexPrinter({"symbol_names": latex_names()}).doprint(expr)
+    known = latex_names()
+    own = {s: latex_of_name(s.name) for s in expr.free_symbols if s not in known}
+    return LatexPrinter({"symbol_names": {**known, **own}}).doprint(expr)
 
 
 def _factor_order(power: tuple[sp.Expr, sp.Expr]) -> tuple[str, str]:
@@ -152,25 +240,26 @@ def _factor_order(power: tuple[sp.Expr, sp.Expr]) -> tuple[str, str]:
     return (name.casefold(), name)
 
 
-def _coefficient(monomial: Monomial) -> tuple[sp.Expr, list[tuple[sp.Expr, sp.Expr]]]:
-    """The rational coefficient, and the other powers (symbols, roots of numbers) in order."""
-    coefficient: sp.Expr = sp.Integer(1)
-    rest = []
-    for atom, exponent in monomial.powers:
-        if atom.is_Integer and exponent.is_Integer:
-            coefficient *= atom**exponent
-        else:
-            rest.append((atom, exponent))
-    return coefficient, sorted(rest, key=_factor_order)
+def _coefficient(monomial: Monomial) -> tuple[int, list[tuple[sp.Expr, sp.Expr]]]:
+    """The whole coefficient, and the other powers (symbols, roots of numbers) in order.
+
+    Numbers whose product would be very long stay powers.
+    """
+    numbers = [(n, e) for n, e in _numbers(monomial) if e.is_Integer]
+    if _digits(numbers) > _MOST_DIGITS:
+        numbers = []
+    factors = {n for n, _ in numbers}
+    rest = [(a, e) for a, e in monomial.powers if not (e.is_Integer and a in factors)]
+    return math.prod(n ** int(e) for n, e in numbers), sorted(rest, key=_factor_order)
 
 
-def _integer_parts(number: sp.Integer) -> tuple[str, int]:
+def _integer_parts(number: int) -> tuple[str, int]:
     """Digits and decimal exponent of an integer; the exponent is 0 for short ones."""
     digits = str(number)
     if len(digits) <= _FULL_DIGITS:
         return digits, 0
     kept = digits.rstrip("0")
-    if len(digits) - len(kept) < 3 or len(kept) > 12:
+    if len(digits) - len(kept) < 3 or (len(kept) > 12 and len(digits) <= 20):
         return digits, 0
     mantissa = kept if len(kept) == 1 else f"{kept[0]}.{kept[1:]}"
     return mantissa, len(digits) - 1
@@ -196,8 +285,8 @@ def _product_text(monomial: Monomial) -> str:
     coefficient, rest = _coefficient(monomial)
     factors = []
     if coefficient != 1:
-        mantissa, exponent = _integer_parts(coefficient)
-        factors.append(f"{mantissa}e{exponent}" if exponent else mantissa)
+        mantissa, tens = _integer_parts(coefficient)
+        factors.append(f"{mantissa}e{tens}" if tens else mantissa)
     for atom, exponent in rest:
         base = str(atom) if atom.is_Symbol or atom.is_Integer else f"({_Text().doprint(atom)})"
         if exponent == sp.Rational(1, 2):
@@ -231,8 +320,8 @@ def _product_latex(monomial: Monomial) -> str:
     coefficient, rest = _coefficient(monomial)
     factors = []
     if coefficient != 1:
-        mantissa, exponent = _integer_parts(coefficient)
-        factors.append(rf"{mantissa} \cdot 10^{{{exponent}}}" if exponent else mantissa)
+        mantissa, tens = _integer_parts(coefficient)
+        factors.append(rf"{mantissa} \cdot 10^{{{tens}}}" if tens else mantissa)
     for atom, exponent in rest:
         base = _sympy_latex(atom)
         if not (atom.is_Symbol or atom.is_Integer):

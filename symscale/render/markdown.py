@@ -17,6 +17,7 @@ from symscale.render.document import (
 )
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|$~])")
+_TEXT_SPECIAL = re.compile(r"([_%$#&{}])")  # in the text of a formula
 
 
 def render(document: Document) -> str:
@@ -64,7 +65,8 @@ def _block(block: Block) -> str:
     if isinstance(block, Paragraph):
         return "".join(inline(c) for c in block.content)
     if isinstance(block, Equation):
-        label = f" \\qquad \\text{{({block.label})}}" if block.label else ""
+        name = _TEXT_SPECIAL.sub(r"\\\1", block.label)
+        label = f" \\qquad \\text{{({name})}}" if name else ""
         return f"$$\n{formula.latex(block.value)}{label}\n$$"
     if isinstance(block, Cases):
         return f"$$\n{cases_latex(block)}\n$$"

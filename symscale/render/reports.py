@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+import mpmath as mp
 import sympy as sp
 
 import symscale
@@ -30,7 +31,8 @@ from symscale.render.document import (
     Table,
     paragraph,
 )
-from symscale.render.formula import tidy_exponent
+from symscale.render.formula import condition as condition_of
+from symscale.render.formula import sympy_text, tidy_exponent
 from symscale.render.references import References
 from symscale.studies.answer import Answer, CliffsAnswer, FullAnswer
 from symscale.studies.cliffs import END, Cliff
@@ -166,7 +168,7 @@ def _pieces(answer: Answer, objective: sp.Symbol) -> list[Block]:
 def _conditions(conditions: Sequence[Condition]) -> Cell:
     cell: list[str | Formula] = []
     for condition in conditions:
-        cell += ["; " if cell else "", Formula(condition.relational)]
+        cell += ["; " if cell else "", Formula(condition_of(condition.ratio))]
     return cell
 
 
@@ -289,10 +291,10 @@ def _cliffs(answer: CliffsAnswer) -> list[Block]:
     return blocks
 
 
-def _cliff_value(answer: CliffsAnswer, cliff: Cliff) -> float | None:
+def _cliff_value(answer: CliffsAnswer, cliff: Cliff) -> mp.mpf | None:
     if answer.known is None:
         return None
-    return float(cliff.compute.evaluate(answer.known))
+    return cliff.compute.evaluate(answer.known)
 
 
 def _parameters_data(answer: Answer) -> list[Json]:
@@ -300,7 +302,9 @@ def _parameters_data(answer: Answer) -> list[Json]:
         {
             "name": p.name,
             "value": None if p.number is None else number(p.number),
-            "expression": None if p.value is None or p.number is not None else str(p.value),
+            "expression": None
+            if p.value is None or p.number is not None
+            else sympy_text(p.value),
             "unlimited": p.unlimited,
             "unit": p.unit,
             "meaning": notation(p.name).meaning,
@@ -327,7 +331,7 @@ def _common_data(answer: Answer) -> dict[str, Json]:
         else number(ruling.at(answer.values)),
         "unit": answer.unit,
         "piece": None if ruling is None else ruling.name,
-        "sympy": str(answer.limit.expr),
+        "sympy": sympy_text(answer.limit.expr),
     }
     data: dict[str, Json] = {
         "problem": answer.program.name,
@@ -377,15 +381,18 @@ def limits_data(answer: Answer) -> dict[str, Json]:
 def cliffs_data(answer: CliffsAnswer) -> dict[str, Json]:
     """Utilization and its cliffs as JSON data."""
     data = _common_data(answer)
-    data["cliffs"] = [
-        {
-            "value": _cliff_value(answer, cliff),
-            "unit": "FLOP",
-            **formula_data(cliff.compute),
-            "between": list(cliff.between),
-            "constraints": list(cliff.constraints),
-            "elasticities": powers({a: cliff.compute.exponent(a) for a in cliff.compute.atoms}),
-        }
-        for cliff in answer.cliffs
-    ]
+    cliffs: list[Json] = []
+    for cliff in answer.cliffs:
+        value = _cliff_value(answer, cliff)
+        cliffs.append(
+            {
+                "value": None if value is None else number(value),
+                "unit": "FLOP",
+                **formula_data(cliff.compute),
+                "between": list(cliff.between),
+                "constraints": list(cliff.constraints),
+                "elasticities": powers({a: cliff.compute.exponent(a) for a in cliff.compute.atoms}),
+            }
+        )
+    data["cliffs"] = cliffs
     return data

@@ -31,7 +31,7 @@ def render(document: Document, width: int | None = None) -> str:
         width: Columns of the terminal; by default those of the present one, or 80.
     """
     columns = width or max(shutil.get_terminal_size((80, 24)).columns, 40)
-    parts = [document.title, "=" * min(len(document.title), columns), ""]
+    parts = [*_underlined(document.title, "=", columns), ""]
     for block in document.blocks:
         parts += [*_block(block, columns), ""]
     return "\n".join(line.rstrip() for line in parts).rstrip() + "\n"
@@ -57,7 +57,7 @@ def cell(value: Cell) -> str:
 
 def _block(block: Block, width: int) -> list[str]:
     if isinstance(block, Heading):
-        return [block.text, ("-" if block.level < 3 else "~") * min(len(block.text), width)]
+        return _underlined(block.text, "-" if block.level < 3 else "~", width)
     if isinstance(block, Paragraph):
         return _wrap("".join(inline(c) for c in block.content), width)
     if isinstance(block, Equation):
@@ -67,6 +67,11 @@ def _block(block: Block, width: int) -> list[str]:
         head = f"    {formula.text(block.left)} = {block.function} of"
         return [head, *(line for p in block.pieces for line in _hang(formula.text(p), width, 8))]
     return _table(block, width)
+
+
+def _underlined(title: str, line: str, width: int) -> list[str]:
+    lines = _wrap(title, width)
+    return [*lines, line * max(map(len, lines))]
 
 
 def _wrap(text: str, width: int) -> list[str]:
@@ -100,7 +105,7 @@ def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int
     room = width - 2 * (len(columns) - 1)
     while sum(widths) > room:
         soft = [i for i, c in enumerate(columns) if c.wrap and widths[i] > _LEAST_COLUMN]
-        soft = soft or [i for i, w in enumerate(widths) if w > _LEAST_COLUMN]
+        soft = soft or [i for i, w in enumerate(widths) if w > 1]
         if not soft:
             break
         widest = max(soft, key=lambda i: widths[i])

@@ -48,7 +48,7 @@ class Answer:
     def unit(self) -> str:
         """Unit of the objective."""
         (objective,) = self.program.objective.atoms
-        return notation(objective).unit
+        return notation(str(objective)).unit
 
     @cached_property
     def values(self) -> dict[sp.Symbol, sp.Rational] | None:
@@ -182,8 +182,7 @@ def full_training_limits(
     """
     given = dict(settings or {})
     standard = defaults()
-    for name in FOLDED:
-        given.setdefault(name, standard[name].value)
+    given = {n: v for n in FOLDED if (v := standard[n].value) is not None} | given
     chosen = machine_at(hardware, level)
     network = _has_network(chosen, given)
     full = _answer(limits_program(full=True, network=network), chosen, given)

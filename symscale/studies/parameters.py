@@ -17,11 +17,15 @@ from symscale.units import DIMENSIONLESS, Unit, is_quantity_text, parse_quantity
 
 GIVEN = "given by the user"
 QUARTER_YEAR_S = sp.Rational(36525 * 86400, 400)
+WORD_BYTES = sp.Integer(2)
 
 FOLDED = ("alpha", "alpha_L", "r_D", "r_ff")
 """Parameters that are numbers before a program is solved: exponents, and constants of rules."""
 
 HARDWARE = ("C", "W_net", "W_mem", "tau")
+MAX_POWER = 1000  # of a symbol, once settings are put into one another
+MAX_BITS = 4096  # of a number, likewise
+MAX_DENOMINATOR = 10**6  # of an exponent that is set
 
 
 @dataclass(frozen=True)
@@ -54,9 +58,7 @@ class Parameter:
     @property
     def number(self) -> sp.Rational | None:
         """Its value, where that is a number."""
-        if self.value is not None and self.value.is_Rational:
-            return self.value
-        return None
+        return self.value if isinstance(self.value, sp.Rational) else None
 
 
 def defaults() -> dict[str, Parameter]:
@@ -73,7 +75,7 @@ def defaults() -> dict[str, Parameter]:
         ("tau", sp.Rational(9, 10**6), f"4.5 us of a product + 4.5 us of its all-reduce; {study}"),
         ("r_D", sp.Integer(20), chinchilla),
         ("r_ff", sp.Integer(4), "usual shape of a Transformer's MLP"),
-        ("w", sp.Integer(2), "16-bit words"),
+        ("w", WORD_BYTES, "16-bit words"),
     ]
     return {name: Parameter(name, value, source) for name, value, source in table}
 
@@ -99,37 +101,51 @@ def read_settings(texts: Iterable[str]) -> dict[str, sp.Expr]:
         if name not in NOTATION:
             raise unknown_name("symbol", name, NOTATION, see="symscale symbols")
         if name in pending and pending[name][1] != value:
-            raise InputError(f"{name} is set twice, to {pending[name][1]} and to {value}")
+            raise InputError(
+                f"{name} is set twice, to {short(pending[name][1])} and to {short(value)}"
+            )
         pending[name] = (text, value)
-    word = sp.Integer(2)
-    if "w" in pending:
-        word = _read("w", *pending["w"], word)
-    for name, (text, value) in pending.items():
-        settings[name] = _read(name, text, value, word)
+    for name in sorted(pending, key=lambda n: n != "w"):  # the others may count in words
+        text, value = pending[name]
+        try:
+            settings[name] = read_value(name, value, settings.get("w", WORD_BYTES))
+        except SymscaleError as error:
+            raise error.with_context(f"--set {short(text)}") from None
     return settings
 
 
-def _read(name: str, text: str, value: str, word: sp.Expr) -> sp.Expr:
+def read_value(name: str, text: str, word: sp.Expr = WORD_BYTES) -> sp.Expr:
+    """Read the value of a symbol, in the unit of the notation.
+
+    Args:
+        name: The symbol.
+        text: A number with an optional unit, or an expression.
+        word: Bytes of a word.
+
+    Raises:
+        InputError: If the text is malformed, its unit wrong, or its value out of the domain.
+
+    Example:
+        >>> read_value("W_net", "100GB/s")
+        50000000000
+    """
     entry = notation(name)
-    try:
-        if is_quantity_text(value):
-            result = _read_quantity(entry, value, word)
-        else:
-            names = {n: symbol(n) for n in NOTATION}
-            result = parse_expression(value, names)
-            _check_unit(entry, result)
-        _check_domain(entry, result)
-    except SymscaleError as error:
-        raise error.with_context(f"--set {_short(text)}") from None
-    return result
+    if is_quantity_text(text):
+        value = _read_quantity(entry, text, word)
+    else:
+        value = parse_expression(text, {n: symbol(n) for n in NOTATION})
+    _check_domain(entry, value)
+    _check_unit(entry, value)
+    return value
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """Return the beginning of a user's text, on one line and printable."""
     printable = "".join(c if c.isprintable() else "?" for c in text[:60])
     return printable if len(text) <= 60 else printable + "..."
 
 
-def _read_quantity(entry: Notation, value: str, word: sp.Expr) -> sp.Rational:
+def _read_quantity(entry: Notation, value: str, word: sp.Expr) -> sp.Expr:
     quantity, wanted = parse_quantity(value), parse_unit(entry.unit)
     if quantity.unit is None:
         return _rational(quantity.value)
@@ -163,7 +179,7 @@ def unit_of(expr: sp.Expr) -> Unit:
     """
     unit = DIMENSIONLESS
     for atom, exponent in Monomial.of(expr).powers:
-        if atom.is_Symbol:
+        if isinstance(atom, sp.Symbol):
             part = parse_unit(notation(atom).unit)
         elif atom.is_Integer:
             continue
@@ -174,7 +190,7 @@ def unit_of(expr: sp.Expr) -> Unit:
             part = terms[0]
         if part.is_dimensionless:
             continue
-        if not exponent.is_Rational:
+        if not isinstance(exponent, sp.Rational):
             raise UnitError(f"{atom} has a unit, and its exponent {exponent} is no number")
         unit = unit * part ** Fraction(int(exponent.p), int(exponent.q))
     return unit
@@ -194,15 +210,8 @@ def _check_domain(entry: Notation, value: sp.Expr) -> None:
         if any(not a.is_Symbol for a in monomial.atoms):
             raise InputError(f"{value} is a sum; write a number or a product of powers")
         return
-    if not value.is_Rational:
-        value = sp.nsimplify(value, rational=True) if value.is_real else value
     if entry.exponent:
-        interval = EXPONENTS[entry.symbol]
-        if value not in interval:
-            raise InputError(
-                f"{entry.name} must be below {interval.upper}: from there on the critical batch "
-                "outgrows what data movement costs, and there is no limit"
-            )
+        _check_exponent(entry, value)
         return
     if not value.is_positive:
         raise InputError(f"{entry.name} must be positive, it is {value}")
@@ -210,8 +219,34 @@ def _check_domain(entry: Notation, value: sp.Expr) -> None:
         raise InputError(f"{entry.name} must be at least {entry.lower}, it is {value}")
 
 
+def _check_exponent(entry: Notation, value: sp.Expr) -> None:
+    """An exponent must be a plain fraction, and leave the powers of the limit finite."""
+    if not isinstance(value, sp.Rational) or value.q > MAX_DENOMINATOR or abs(value) > MAX_POWER:
+        raise InputError(
+            f"{entry.name} must be a decimal or fraction of at most six digits between "
+            f"-{MAX_POWER} and {MAX_POWER}"
+        )
+    interval = EXPONENTS[entry.symbol]
+    if value not in interval:
+        raise InputError(
+            f"{entry.name} must be below {interval.upper}: from there on the critical batch "
+            "outgrows what data movement costs, and there is no limit"
+        )
+    if interval.upper is not None and interval.upper - value < sp.Rational(1, 2 * MAX_POWER):
+        raise InputError(
+            f"{entry.name} is so near to {interval.upper} that the limit has powers beyond "
+            f"{MAX_POWER}; set it at least {sp.Rational(1, 2 * MAX_POWER)} below"
+        )
+
+
 def machine_parameters(lumped: LumpedDevice, word: sp.Expr) -> dict[str, Parameter]:
-    """The parameters that a machine gives: C, W_mem, W_net, tau."""
+    """The parameters that a machine gives: C, W_mem, W_net, tau.
+
+    Raises:
+        InputError: If the bytes of a word are no number.
+    """
+    if not isinstance(word, sp.Rational):
+        raise InputError(f"w, the bytes of a word, must be a number, not {word}")
     found = parameters_of(lumped, Fraction(int(word.p), int(word.q)))
     return {
         p.name: Parameter(
@@ -237,18 +272,19 @@ def assemble(
         settings: What the user set.
 
     Raises:
-        InputError: If a setting names no parameter of the study, or settings are
-            defined by each other in a circle.
+        InputError: If a setting names what is no parameter of the study, or settings
+            are defined by each other in a circle.
     """
     names = [n for n in NOTATION if n in set(wanted)]
-    for name in settings:
-        if name not in names and name != "w":
-            raise InputError(
-                f"--set {name}: {name} is no parameter of this study, but an unknown of it or "
-                f"foreign to it; its parameters are {', '.join(names)}"
-            )
+    for name, value in settings.items():
+        for used in sorted({name} | {str(s) for s in value.free_symbols}):
+            if used not in names and used != "w":
+                raise InputError(
+                    f"--set {name}: {used} is no parameter of this study, but an unknown of it or "
+                    f"foreign to it; its parameters are {', '.join(names)}"
+                )
     standard = defaults()
-    word = settings.get("w", standard["w"].value)
+    word = settings.get("w", WORD_BYTES)
     machine = machine_parameters(lumped, word) if lumped is not None else {}
     numeric = lumped is not None or all(
         n in settings for n in ("C", "W_mem", "W_net") if n in names
@@ -274,26 +310,42 @@ def _check_circles(table: Mapping[str, Parameter]) -> None:
         seen, pending = set(), [start]
         while pending:
             value = table[pending.pop()].value
-            for s in value.free_symbols if value is not None else ():
-                if s.name == start:
+            for name in map(str, value.free_symbols if value is not None else ()):
+                if name == start:
                     raise InputError(f"--set {start}: {start} is defined by itself in a circle")
-                if s.name in table and s.name not in seen:
-                    seen.add(s.name)
-                    pending.append(s.name)
+                if name in table and name not in seen:
+                    seen.add(name)
+                    pending.append(name)
 
 
 def substitutions(table: Mapping[str, Parameter]) -> dict[sp.Symbol, sp.Expr]:
     """What is put into a program before it is solved: folded numbers, and expressions."""
-    chosen: dict[sp.Symbol, sp.Expr] = {}
+    folded: dict[sp.Symbol, sp.Expr] = {}
+    products: dict[sp.Symbol, Monomial] = {}
     for parameter in table.values():
         value = parameter.value
         if value is None:
             continue
-        if parameter.name in FOLDED or not value.is_Rational:
-            chosen[parameter.symbol] = value
-    for _ in chosen:  # expressions may name symbols that are themselves expressions
-        chosen = {s: v.xreplace(chosen) for s, v in chosen.items()}
-    return chosen
+        if not value.is_Rational:
+            products[parameter.symbol] = Monomial.of(value)
+        elif parameter.name in FOLDED:
+            folded[parameter.symbol] = value
+    for _ in products:  # expressions may name symbols that are themselves expressions
+        known: dict[sp.Symbol, sp.Expr | Monomial] = {**folded, **products}
+        products = {s: _within_limits(s, m.substitute(known)) for s, m in products.items()}
+    return folded | {s: m.expr for s, m in products.items()}
+
+
+def _within_limits(s: sp.Symbol, value: Monomial) -> Monomial:
+    """Refuse a product whose powers or numbers have grown too large to work with."""
+    powers = [(a, abs(e)) for a, e in value.powers if e.is_Rational]
+    bits = sum(int(a).bit_length() * e for a, e in powers if a.is_Integer)
+    if bits > MAX_BITS or any(e > MAX_POWER for a, e in powers if not a.is_Integer):
+        raise InputError(
+            f"--set {s}: with the other settings put in, it has a power beyond {MAX_POWER} or a "
+            f"number of more than {MAX_BITS} bits"
+        )
+    return value
 
 
 def numbers(table: Mapping[str, Parameter]) -> dict[sp.Symbol, sp.Rational]:

@@ -1,0 +1,149 @@
+"""Commands `solve` and `check`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from symscale.cli.options import ForceOption, FormatOption, OneOfEach, OutputOption, SetOption
+from symscale.cli.output import Format, check_writable, emit, progress_line, write_by, write_whole
+from symscale.errors import InputError
+
+if TYPE_CHECKING:
+    from symscale.studies.problem_answer import ProblemAnswer
+    from symscale.studies.sweep import Axis
+
+SweepOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sweep", metavar="NAME=LOW..HIGH",
+        help="Let a parameter run over a range: which piece rules where. Twice for two.",
+    ),
+]
+PlotOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot", metavar="FILE", help="Draw the sweep: one parameter a curve, two a map of "
+        "regions. FILE ends in .pdf, .svg or .png.",
+    ),
+]
+CertificateOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--certificate", metavar="FILE.json",
+        help="Write the proof, for `symscale check`.",
+    ),
+]
+
+
+def solve(
+    file: Annotated[str, typer.Argument(metavar="PROBLEM.toml", help="The problem.")],
+    sets: SetOption = None,
+    sweeps: SweepOption = None,
+    plot: PlotOption = None,
+    certificate: CertificateOption = None,
+    form: FormatOption = Format.text,
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Solve a problem of your own, written as TOML: see docs/problems.md."""
+    from symscale.studies.problem_answer import answer
+    from symscale.studies.problem_file import load_problem, read_problem_settings
+
+    _check_paths(sweeps, plot, certificate, output, force)
+    problem = load_problem(file)
+    settings = read_problem_settings(problem, sets or [])
+    with progress_line("solving") as progress:
+        found = answer(problem, settings, progress)
+    from symscale.render.problems import problem_data, problem_document
+
+    axes = _axes(found, sweeps or [])
+    if not axes:
+        found.check()
+    segments = _segments(found, axes)
+    if certificate is not None:
+        from symscale.render.data import dump
+        from symscale.studies.certificate_file import certificates_data
+
+        data = certificates_data(problem.title, found.certificates())
+        write_whole(certificate, dump(data), "--certificate")
+    if plot is not None:
+        _plot(found, axes, segments, plot)
+    emit(
+        form,
+        lambda: problem_document(found, segments),
+        lambda: problem_data(found, segments),
+        output,
+        force,
+    )
+
+
+def _check_paths(
+    sweeps: list[str] | None, plot: Path | None, certificate: Path | None, output: Path | None,
+    force: bool,
+) -> None:
+    """Refuse what cannot be written before any work is done."""
+    for option, path in (("--plot", plot), ("--certificate", certificate), ("-o", output)):
+        if path is not None:
+            check_writable(path, force, option)
+    if plot is not None:
+        if not sweeps:
+            raise InputError("--plot needs a range; give one by --sweep NAME=LOW..HIGH")
+        from symscale.render.plots import check_format
+
+        check_format(plot)
+
+
+def _axes(found: "ProblemAnswer", sweeps: list[str]) -> "list[Axis]":
+    from symscale.studies.sweep import read_axis, require_numbers
+
+    if len(sweeps) > 2:
+        raise InputError("--sweep: give two ranges at most")
+    axes = [read_axis(text, found.problem) for text in sweeps]
+    if len({a.symbol for a in axes}) < len(axes):
+        raise InputError("--sweep: give two different parameters")
+    if axes:
+        require_numbers(found, axes)
+    return axes
+
+
+def _segments(found: "ProblemAnswer", axes: "list[Axis]") -> dict[Any, Any]:
+    """The segments of a single sweep; a map of two is drawn, not listed."""
+    from symscale.studies.sweep import sweep
+
+    return {axes[0]: sweep(found, axes[0])} if len(axes) == 1 else {}
+
+
+def _plot(
+    found: "ProblemAnswer", axes: "list[Axis]", segments: dict[Any, Any], path: Path
+) -> None:
+    from symscale.render.plots import line_plot, region_plot
+
+    if len(axes) == 1:
+        write_by(path, lambda p: line_plot(found, axes[0], segments[axes[0]], p), "--plot")
+    else:
+        write_by(path, lambda p: region_plot(found, axes[0], axes[1], p), "--plot")
+
+
+def check(
+    file: Annotated[str, typer.Argument(metavar="CERTIFICATE.json", help="The certificate.")],
+) -> None:
+    """Verify a certificate with exact arithmetic; exit code 1 if it does not hold."""
+    from symscale.algebra.certificate import check as verify
+    from symscale.render.formula import text
+    from symscale.studies.certificate_file import read_certificates
+
+    certificates = read_certificates(file)
+    for certificate in certificates:
+        verify(certificate)
+    for certificate in certificates:
+        objective = certificate.program.objective
+        relation = "<=" if certificate.program.sense == "maximize" else ">="
+        typer.echo(f"holds: {certificate.piece}: {text(objective)} {relation} "
+                   f"{text(certificate.bound)}")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command(cls=OneOfEach)(solve)
+    app.command(cls=OneOfEach)(check)

@@ -1,0 +1,243 @@
+"""Problems of one's own: variables, parameters, an objective, relations."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import sympy as sp
+
+from symscale.algebra.domain import Domain, Interval
+from symscale.algebra.geometric import GeometricProgram
+from symscale.algebra.monomial import Monomial
+from symscale.algebra.posynomial import Scope, SumConstraint, constraints_of, objective_of
+from symscale.errors import FormulaError, UnitError
+from symscale.studies.unit_check import unit_of
+from symscale.symbols import Notation
+from symscale.units import Unit, parse_unit
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A constraint as it was written.
+
+    Attributes:
+        name: Its name.
+        left: Left-hand side.
+        operator: "<=", ">=" or "==".
+        right: Right-hand side.
+        reason: Why it holds.
+        source: Where it is from.
+    """
+
+    name: str
+    left: sp.Expr
+    operator: str
+    right: sp.Expr
+    reason: str = ""
+    source: str = ""
+
+    @property
+    def relational(self) -> sp.Basic:
+        """The relation as SymPy prints it."""
+        kind = {"<=": sp.Le, ">=": sp.Ge, "==": sp.Eq}[self.operator]
+        return kind(self.left, self.right, evaluate=False)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A variable or parameter of a problem.
+
+    Attributes:
+        entry: Its name, unit, LaTeX and meaning.
+        default: Its value, for a parameter that has one; a number.
+        lower: Lower bound.
+        upper: Upper bound.
+        integer: Whether only whole numbers make sense.
+    """
+
+    entry: Notation
+    default: sp.Rational | None = None
+    lower: sp.Rational | None = None
+    upper: sp.Rational | None = None
+    integer: bool = False
+
+    @property
+    def symbol(self) -> sp.Symbol:
+        """Its symbol."""
+        return self.entry.symbol
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A name for an expression whose unit its symbols do not tell, such as a count of words.
+
+    Attributes:
+        entry: The name and its unit.
+        expr: What it stands for.
+    """
+
+    entry: Notation
+    expr: sp.Expr
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The least or greatest value of an expression under relations.
+
+    Attributes:
+        title: Its title.
+        sense: "maximize" or "minimize".
+        objective: The expression.
+        variables: The unknowns.
+        parameters: What is given.
+        relations: The constraints, without the bounds of variables.
+        check_units: Whether units must fit.
+        definitions: Names that stand for expressions: units are checked with the name's
+            own, everything else is done with the expression.
+
+    Raises:
+        UnitError: If units do not fit; the text names both.
+
+    Example:
+        >>> from symscale.symbols import Notation
+        >>> x, M = (Quantity(Notation(n, "s", n, n)) for n in ("x", "M"))
+        >>> t_c = Quantity(Notation("t_c", "s", "t_c", "time of a checkpoint"))
+        >>> problem = Problem(
+        ...     "Checkpoints", "minimize",
+        ...     t_c.symbol/x.symbol + x.symbol/(2*M.symbol), (x,), (M, t_c), ())
+        >>> problem.program().objective[0].expr
+        t_c/x
+    """
+
+    title: str
+    sense: str
+    objective: sp.Expr
+    variables: tuple[Quantity, ...]
+    parameters: tuple[Quantity, ...]
+    relations: tuple[Relation, ...]
+    check_units: bool = True
+    definitions: tuple[Definition, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the units of the objective and of every relation."""
+        if not self.check_units:
+            return
+        unit_of(self.objective, self.units)
+        for relation in self.all_relations:
+            left, right = (unit_of(e, self.units) for e in (relation.left, relation.right))
+            zero = relation.left == 0 or relation.right == 0
+            if not left.fits(right) and not zero:
+                raise UnitError(
+                    f"constraint {relation.name!r}: the left side is in {left}, the right in {right}"
+                )
+
+    @cached_property
+    def units(self) -> dict[sp.Symbol, Unit]:
+        """The unit of each symbol."""
+        entries = [q.entry for q in (*self.variables, *self.parameters)]
+        entries += [d.entry for d in self.definitions]
+        return {e.symbol: parse_unit(e.unit) for e in entries}
+
+    def spelled_out(self, expr: sp.Expr) -> sp.Expr:
+        """An expression with every definition put in."""
+        return expr.xreplace({d.entry.symbol: d.expr for d in self.definitions})
+
+    @property
+    def unit(self) -> str:
+        """Unit of the objective."""
+        return str(unit_of(self.objective, self.units)) if self.check_units else "1"
+
+    @cached_property
+    def all_relations(self) -> tuple[Relation, ...]:
+        """The constraints and the bounds of variables."""
+        bounds = []
+        for q in self.variables:
+            # A bound is written in the variable's own unit.
+            one = sp.Integer(1)
+            for limit, operator in ((q.lower, ">="), (q.upper, "<=")):
+                if limit is not None and limit != 0:
+                    name = f"{q.entry.name} {operator} {limit}"
+                    bounds.append(_Bound(name, q.symbol, operator, limit * one, "a bound"))
+        return (*self.relations, *bounds)
+
+    def program(self, values: Mapping[sp.Symbol, sp.Expr] | None = None) -> GeometricProgram:
+        """Return the problem in canonical form, with some parameters put in.
+
+        Args:
+            values: What replaces symbols before anything else.
+
+        Raises:
+            FormulaError: If the problem has no such form; the text names the term.
+        """
+        chosen = dict(values or {})
+        names = (f"extreme_{k}" for k in range(1, 1000))
+        fresh_variables: list[sp.Symbol] = []
+        lower = {
+            q.symbol: q.lower for q in self.parameters if q.lower is not None and q.lower > 0
+        }
+        scope = Scope(
+            frozenset(q.symbol for q in self.variables), lower,
+            lambda: _fresh(names, fresh_variables),
+        )
+        objective, inverse, extra = objective_of(
+            self.spelled_out(self.objective).xreplace(chosen), self.sense, scope
+        )
+        constraints: list[SumConstraint] = []
+        for relation in self.all_relations:
+            inside = Scope(scope.variables | set(fresh_variables), lower, scope.fresh)
+            try:
+                constraints += constraints_of(
+                    relation.name, self.spelled_out(relation.left).xreplace(chosen),
+                    relation.operator, self.spelled_out(relation.right).xreplace(chosen),
+                    inside, relation.reason, relation.source,
+                )
+            except FormulaError as error:
+                raise error.with_context(f"constraint {relation.name!r}") from None
+        variables = (*(q.symbol for q in self.variables), *fresh_variables)
+        return GeometricProgram(
+            variables, objective, (*constraints, *extra), self._domain(chosen), inverse
+        )
+
+    def _domain(self, chosen: Mapping[sp.Symbol, sp.Expr]) -> Domain:
+        at_least_one = tuple(
+            Monomial.of(q.symbol / q.lower) for q in self.parameters
+            if q.lower is not None and q.lower > 0 and q.symbol not in chosen
+        )
+        exponents = {
+            q.symbol: Interval(q.lower or sp.Integer(0), q.upper)
+            for q in self.parameters
+            if q.symbol in self.exponents and q.symbol not in chosen
+        }
+        return Domain(at_least_one, exponents)
+
+    @cached_property
+    def exponents(self) -> frozenset[sp.Symbol]:
+        """Parameters that stand in exponents."""
+        found: set[sp.Symbol] = set()
+        for expr in (
+            self.objective, *(e for r in self.relations for e in (r.left, r.right))
+        ):
+            for power in expr.atoms(sp.Pow):
+                found |= power.exp.free_symbols
+        return frozenset(found)
+
+    def quantity(self, name: str) -> Quantity | None:
+        """The variable or parameter called `name`."""
+        for q in (*self.variables, *self.parameters):
+            if q.entry.name == name:
+                return q
+        return None
+
+
+@dataclass(frozen=True)
+class _Bound(Relation):
+    """A bound of a variable, a number in the variable's own unit."""
+
+
+def _fresh(names: Iterator[str], made: list[sp.Symbol]) -> sp.Symbol:
+    name = next(names)
+    entry = Notation(name, "1", rf"\mu_{{{name.split('_')[1]}}}", "value of a maximum or minimum")
+    made.append(entry.symbol)
+    return entry.symbol
+
+
