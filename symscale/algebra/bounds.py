@@ -6,7 +6,6 @@ their optima differ by a constant in each piece, and the true optimum lies betwe
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import sympy as sp
 
@@ -121,5 +120,5 @@ def _constraint(name: str, ratio: Monomial, relation: str, reason: str, source: 
 
 
 def _falls(exponent: sp.Expr) -> bool:
-    value = exponent.subs(dict.fromkeys(exponent.free_symbols, Fraction(1, 3)))
+    value = exponent.subs(dict.fromkeys(exponent.free_symbols, sp.Rational(1, 3)))
     return bool(value.is_negative)

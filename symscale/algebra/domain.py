@@ -7,6 +7,8 @@ onto the positive orthant, or, with one symbol, by counting roots.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
 
 import sympy as sp
 
@@ -97,13 +99,14 @@ class Domain:
         if len(signs) == 1:
             return signs.pop()
         if len(polynomial.free_symbols) == 1 and not self._roots(polynomial):
-            (s,) = polynomial.free_symbols
+            s: Any = next(iter(polynomial.free_symbols))
             inside = self.exponents.get(s, Interval(None, None)).sample()
             return int(sp.sign(polynomial.subs(s, inside)))
         raise IndeterminateSignError(polynomial)
 
     def _orthant_coefficients(self, polynomial: sp.Expr) -> list[sp.Expr]:
         """Coefficients after each symbol is mapped onto (0, oo); positive factors are dropped."""
+        s: Any
         for s in sorted(polynomial.free_symbols, key=str):
             interval = self.exponents.get(s, Interval(None, None))
             low, high = interval.lower, interval.upper
@@ -120,7 +123,7 @@ class Domain:
 
     def _roots(self, polynomial: sp.Expr) -> list[sp.Expr]:
         """Its real roots inside the domain, for a polynomial in one symbol."""
-        (s,) = polynomial.free_symbols
+        s: Any = next(iter(polynomial.free_symbols))
         interval = self.exponents.get(s, Interval(None, None))
         return [r for r in sp.Poly(polynomial, s).real_roots() if r in interval]
 
@@ -132,15 +135,15 @@ class Domain:
         """
         if len(polynomial.free_symbols) != 1:
             raise IndeterminateSignError(polynomial)
-        (s,) = polynomial.free_symbols
+        s: Any = next(iter(polynomial.free_symbols))
         roots = sorted(set(self._roots(polynomial)))
         if not all(r.is_Rational for r in roots):
             raise FormulaError(
                 f"the answer changes form at {', '.join(map(str, roots))}; give {s} a number"
             )
         interval = self.exponents.get(s, Interval(None, None))
-        ends = [interval.lower, *roots, interval.upper]
+        ends: list[Any] = [interval.lower, *roots, interval.upper]
         return tuple(
             Domain(self.at_least_one, {**self.exponents, s: Interval(low, high)})
-            for low, high in zip(ends, ends[1:], strict=False)
+            for low, high in pairwise(ends)
         )

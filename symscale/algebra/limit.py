@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import mpmath as mp
 import sympy as sp
@@ -56,7 +57,7 @@ def split_fraction(monomial: Monomial) -> tuple[Monomial, Monomial]:
     above: dict[sp.Expr, sp.Expr] = {}
     below: dict[sp.Expr, sp.Expr] = {}
     for atom, exponent in monomial.powers:
-        value = exponent.subs({s: 0 for s in exponent.free_symbols})
+        value = exponent.subs(dict.fromkeys(exponent.free_symbols, 0))
         negative = bool(value.is_negative) or (value == 0 and exponent.could_extract_minus_sign())
         (below if negative else above)[atom] = -exponent if negative else exponent
     return Monomial.from_powers(above), Monomial.from_powers(below)
@@ -101,8 +102,9 @@ class Piece:
         Raises:
             RegionError: If the exponents are outside the piece's domain.
         """
+        at: dict[Any, Any] = dict(values)
         for polynomial in self.exponent_conditions:
-            value = polynomial.subs(dict(values))
+            value = polynomial.subs(at)
             if value.is_number and not value.is_positive:
                 raise RegionError(f"{self.name}: {polynomial} must be positive, it is {value}")
         return self.bound.evaluate(values)
@@ -210,7 +212,7 @@ def _contradiction(condition: Condition, values: Values | None = None) -> str:
     text = f"no point satisfies the constraints {names} together"
     if not condition.ratio.atoms:
         return text
-    relation = condition.relational
+    relation: Any = condition.relational
     try:
         shown = f"{relation.lhs} <= {relation.rhs}"
     except ValueError:  # an integer of more digits than Python prints

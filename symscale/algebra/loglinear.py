@@ -85,7 +85,7 @@ def _dual(
     """
     cells = [program.domain]
     found: list[tuple[list[_Multipliers], list[_Multipliers]]] = []
-    breaks: list[tuple[Program, dict[sp.Symbol, sp.Rational]]] = []
+    breaks: list[tuple[Program, dict[sp.Symbol, Any]]] = []
     for done in count():
         if not cells:
             break
@@ -97,10 +97,10 @@ def _dual(
                 raise
             parts = cell.split_at(error.polynomial)
             cells += parts
-            (s,) = error.polynomial.free_symbols
+            s: Any = next(iter(error.polynomial.free_symbols))
             for part in parts[1:]:
-                at = {s: part.exponents[s].lower}
-                breaks.append((replace(program, domain=cell).substitute(at), at))
+                root: dict[sp.Symbol, Any] = {s: part.exponents[s].lower}
+                breaks.append((replace(program, domain=cell).substitute(root), root))
     vertices, rays = found[0]
     if not breaks:
         return vertices, rays
@@ -122,7 +122,7 @@ def _forms(
     program: Program,
     vertices: Sequence[_Multipliers],
     rays: Sequence[_Multipliers],
-    at: dict[sp.Symbol, sp.Rational] | None = None,
+    at: dict[sp.Symbol, Any] | None = None,
 ) -> set[tuple[str, Monomial]]:
     """What the dual says: the bounds of its vertices and the conditions of its rays."""
     bounds = {("bound", _product(program, v).substitute(at or {})) for v in vertices}
@@ -352,7 +352,7 @@ def _simplest(ratio: Monomial, domain: Domain) -> Monomial:
 
 def _direction(program: Program) -> dict[sp.Symbol, sp.Rational]:
     """Powers by which the variables may change together, improving the objective for ever."""
-    sample = program.domain.sample()
+    sample: dict[Any, Any] = dict(program.domain.sample())
     sense = 1 if program.sense == "maximize" else -1
     matrix: list[list[Fraction]] = []
     for constraint in program.constraints:
@@ -371,6 +371,6 @@ def _direction(program: Program) -> dict[sp.Symbol, sp.Rational]:
     }
 
 
-def _fraction(expr: sp.Expr, sample: dict[sp.Symbol, sp.Rational]) -> Fraction:
+def _fraction(expr: sp.Expr, sample: dict[Any, Any]) -> Fraction:
     value = sp.Rational(expr.subs(sample))
     return Fraction(int(value.p), int(value.q))

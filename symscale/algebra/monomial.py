@@ -135,12 +135,14 @@ class Monomial:
     @property
     def exponent_symbols(self) -> set[sp.Symbol]:
         """The symbols that its exponents contain."""
-        return set().union(*(exponent.free_symbols for _, exponent in self.powers))
+        parts: list[set[Any]] = [set(), *(e.free_symbols for _, e in self.powers)]
+        return set().union(*parts)
 
     @property
     def free_symbols(self) -> set[sp.Symbol]:
         """All its symbols, those in exponents included."""
-        return set().union(*(atom.free_symbols for atom in self.atoms), self.exponent_symbols)
+        parts: list[set[Any]] = [self.exponent_symbols, *(a.free_symbols for a in self.atoms)]
+        return set().union(*parts)
 
     def split(self, atoms: Iterable[sp.Expr]) -> tuple["Monomial", "Monomial"]:
         """Split into the part made of `atoms` and the rest."""
@@ -157,11 +159,12 @@ class Monomial:
             FormulaError: If a value is no monomial.
         """
         powers: dict[sp.Expr, Exponent] = {}
+        atom: Any
         for atom, exponent in self.powers:
             power = exponent
             if exponent.free_symbols & values.keys():
                 power = exponent.xreplace(_expressions(exponent.free_symbols, values))
-            image = ((atom, sp.Integer(1)),)
+            image: tuple[tuple[sp.Expr, Exponent], ...] = ((atom, sp.Integer(1)),)
             if atom in values:
                 image = Monomial.of(values[atom]).powers
             elif not atom.is_Symbol and atom.free_symbols & values.keys():
@@ -196,7 +199,9 @@ class Monomial:
             >>> Monomial.of(sp.sqrt(b)/L**2).content
             1/2
         """
-        parts = [sp.primitive(e)[0] if e.free_symbols else abs(e) for _, e in self.powers]
+        parts: list[Any] = [
+            sp.primitive(e)[0] if e.free_symbols else abs(e) for _, e in self.powers
+        ]
         if not parts:
             return sp.Integer(1)
         return sp.Rational(
@@ -258,7 +263,7 @@ def common_factor(exponents: Iterable[Exponent]) -> Exponent:
             denominator = sp.lcm(denominator, sp.primitive(sp.expand(below))[1])
     if denominator == 1:
         return sp.Integer(1)
-    if denominator.subs({s: 0 for s in denominator.free_symbols}).is_negative:
+    if denominator.subs(dict.fromkeys(denominator.free_symbols, 0)).is_negative:
         denominator = -denominator
     return 1 / sp.expand(denominator)
 
@@ -268,7 +273,7 @@ ONE = Monomial(())
 
 
 def _expressions(
-    symbols: set[sp.Symbol], values: Mapping[sp.Symbol, "sp.Expr | Monomial"]
+    symbols: set[Any], values: Mapping[sp.Symbol, "sp.Expr | Monomial"]
 ) -> dict[sp.Symbol, sp.Expr]:
     """The values of some symbols as expressions."""
     found = ((s, values[s]) for s in symbols if s in values)
@@ -282,7 +287,7 @@ def _atom_order(power: tuple[sp.Expr, Exponent]) -> tuple[int, int, str]:
     return (1, 0, str(atom))
 
 
-def _collect(expr: sp.Expr, exponent: Exponent, powers: dict[sp.Expr, Exponent]) -> None:
+def _collect(expr: Any, exponent: Exponent, powers: dict[sp.Expr, Exponent]) -> None:
     """Add the powers of expr**exponent to the table."""
     if expr.is_Float:
         expr = sp.Rational(str(expr))
@@ -322,7 +327,7 @@ def _is_real(exponent: sp.Expr) -> bool:
     return exponent.is_real is not False and all(s.is_real for s in exponent.free_symbols)
 
 
-def _is_positive(expr: sp.Expr) -> bool:
+def _is_positive(expr: Any) -> bool:
     if expr.is_Mul:
         return all(_is_positive(f) for f in expr.args)
     if expr.is_Pow:
@@ -338,11 +343,11 @@ def _factors(number: int) -> dict[int, int]:
     return dict(sp.factorint(number, limit=limit))
 
 
-def _fraction(value: sp.Expr) -> mp.mpf:
+def _fraction(value: Any) -> mp.mpf:
     return mp.mpf(int(value.p)) / int(value.q)
 
 
-def _number(expr: sp.Expr, values: Mapping[sp.Symbol, sp.Expr]) -> mp.mpf:
+def _number(expr: Any, values: Mapping[sp.Symbol, sp.Expr]) -> mp.mpf:
     """The value of an expression as a number of the working precision."""
     if expr in values:
         expr = values[expr]

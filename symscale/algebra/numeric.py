@@ -34,7 +34,9 @@ class NumericalOptimum:
     point: Mapping[sp.Symbol, float]
 
 
-def minimize(program: GeometricProgram, values: Mapping[sp.Symbol, sp.Rational]) -> NumericalOptimum:
+def minimize(
+    program: GeometricProgram, values: Mapping[sp.Symbol, sp.Rational]
+) -> NumericalOptimum:
     """Find the optimum at given parameters.
 
     A linear program over the largest terms gives a start, or shows that there is no

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import sympy as sp
 
@@ -74,7 +75,7 @@ def _lift(program: Program, tight: list[int]) -> OptimalPoint:
     rows = exponent_matrix(program, scalars)
     form = echelon([rows[i] for i in tight], one)
     parts = [program.constraints[i].ratio.split(program.variables)[1] for i in tight]
-    values = {x: ONE for x in program.variables}
+    values = dict.fromkeys(program.variables, ONE)
     for pivot, operation in zip(form.pivots, form.operations, strict=True):
         value = ONE
         for part, weight in zip(parts, operation, strict=True):
@@ -116,5 +117,5 @@ def certify(limit: Limit, piece: Piece, values: Values | None = None) -> Certifi
     )
 
 
-def _exact(exponent: sp.Expr) -> Fraction:
+def _exact(exponent: Any) -> Fraction:
     return Fraction(int(exponent.p), int(exponent.q))

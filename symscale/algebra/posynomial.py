@@ -7,7 +7,7 @@ form is refused, with the terms that are to blame.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import sympy as sp
 
@@ -187,7 +187,8 @@ def _auxiliary(
                 f"{node} on the {side} side is an alternative, not a bound; "
                 "solve one problem for each of its arguments"
             )
-        for argument in sorted(node.args, key=str):
+        arguments: tuple[Any, ...] = node.args
+        for argument in sorted(arguments, key=str):
             inner = _auxiliary(argument, type(node), scope, extra)
             extra.append((inner, z) if isinstance(node, sp.Max) else (z, inner))
         expr = replaced

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
+from typing import Any
 
 import mpmath as mp
 import sympy as sp
@@ -73,7 +74,7 @@ def _at_sample(
     A point may exist and have no rational parameters near it: where the weak
     monomials leave a curve only.
     """
-    atoms: list[sp.Expr] = list(names)
+    atoms: list[Any] = list(names)
     atoms += [a for m in [*strict, *weak] for a in m.atoms if a not in atoms]
     atoms = list(dict.fromkeys(atoms))
     if _widest(strict, weak, atoms, False, None) is None:
@@ -127,7 +128,7 @@ def _widest(
     return list(found.point[:-1])
 
 
-def _exact(exponent: sp.Expr) -> Fraction:
+def _exact(exponent: Any) -> Fraction:
     return Fraction(int(exponent.p), int(exponent.q))
 
 

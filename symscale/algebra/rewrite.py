@@ -6,7 +6,7 @@ least. One that is not exact says by which factor the two may differ.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import sympy as sp
 
@@ -48,8 +48,8 @@ class Rewrite:
 
 def relate(left: sp.Expr, relation: Relation, right: sp.Expr) -> sp.Basic:
     """Return a SymPy relation that stays as written."""
-    kind = {"==": sp.Eq, "<=": sp.Le, ">=": sp.Ge}[relation]
-    return kind(left, right, evaluate=False)
+    kinds: dict[str, Any] = {"==": sp.Eq, "<=": sp.Le, ">=": sp.Ge}
+    return kinds[relation](left, right, evaluate=False)
 
 
 def drop_ones(expr: sp.Expr, degrees: Iterable[sp.Symbol], least: int = 2) -> Rewrite:
@@ -97,7 +97,8 @@ def substitute(expr: sp.Expr, facts: Mapping[sp.Symbol, sp.Expr], reason: str) -
     Raises:
         FormulaError: If none of them occurs.
     """
-    after = expr.subs(dict(facts), simultaneous=True)
+    values: dict[Any, Any] = dict(facts)
+    after = expr.subs(values, simultaneous=True)
     if after == expr:
         raise FormulaError(f"nothing to substitute in {expr}")
     return Rewrite(expr, after, "==", reason, facts=dict(facts))
@@ -212,4 +213,5 @@ def split_maximum(expr: sp.Expr) -> tuple[sp.Expr, ...]:
     """
     if not isinstance(expr, sp.Max):
         raise FormulaError(f"{expr} is no maximum")
-    return tuple(sorted(expr.args, key=str))
+    arguments: tuple[Any, ...] = expr.args
+    return tuple(sorted(arguments, key=str))

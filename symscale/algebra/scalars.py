@@ -44,7 +44,7 @@ class Rationals:
 
     one = 1
 
-    def convert(self, expr: sp.Expr) -> Fraction:
+    def convert(self, expr: Any) -> Fraction:
         """Read a rational expression."""
         return Fraction(int(expr.p), int(expr.q))
 

@@ -1,6 +1,7 @@
 """Signs of parameter expressions: what bounds on the parameters fix, and what they leave open."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import sympy as sp
 
@@ -30,7 +31,8 @@ def sign_over(expr: sp.Expr, lower: Mapping[sp.Symbol, sp.Rational]) -> int:
         return 1
     if expr.is_negative:
         return -1
-    shifted = expr.subs({s: s + lower[s] for s in expr.free_symbols if lower.get(s)})
+    shifts: dict[Any, Any] = {s: s + bound for s, bound in lower.items() if bound}
+    shifted = expr.subs(shifts)
     numerator, denominator = (sp.expand(part) for part in sp.fraction(sp.together(shifted)))
     signs = {_sign_of_sum(part) for part in (numerator, denominator)}
     if None in signs:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import symscale
 from symscale.cli.options import ForceOption, FormatOption, OneOfEach, OutputOption, SetOption
 from symscale.cli.output import Format, check_writable, emit, progress_line, write_by, write_whole
 from symscale.errors import InputError
@@ -65,7 +66,7 @@ def solve(
         from symscale.render.data import dump
         from symscale.studies.certificate_file import certificates_data
 
-        data = certificates_data(problem.title, found.certificates())
+        data = certificates_data(problem.title, found.certificates(), symscale.__version__)
         write_whole(certificate, dump(data), "--certificate")
     if plot is not None:
         _plot(found, axes, segments, plot)

@@ -12,7 +12,6 @@ from typing import Any
 
 import sympy as sp
 
-import symscale
 from symscale.algebra.certificate import Certificate
 from symscale.algebra.domain import Domain, Interval
 from symscale.algebra.monomial import Monomial
@@ -27,12 +26,14 @@ VERSION = 1
 LARGEST_FILE_BYTES = 2_000_000
 
 
-def certificates_data(title: str, certificates: Sequence[Certificate]) -> dict[str, Any]:
-    """Return certificates as JSON data."""
+def certificates_data(
+    title: str, certificates: Sequence[Certificate], version: str
+) -> dict[str, Any]:
+    """Return certificates as JSON data, with the version of the program that made them."""
     return {
         "format": FORMAT,
         "version": VERSION,
-        "symscale_version": symscale.__version__,
+        "symscale_version": version,
         "title": title,
         "certificates": [_certificate_data(c) for c in certificates],
     }
