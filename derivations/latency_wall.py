@@ -6,7 +6,7 @@ The one limit that no device and no network shifts, but shorter latency.
 from symscale.costs.sparse_mlp import sparse_mlp
 from symscale.derivation import Derivation, DerivationBuilder
 from symscale.render.derivations import show
-from symscale.studies.parameters import defaults
+from symscale.studies.parameters import rules
 from symscale.studies.training import PEAK, definitions, reduced_plan, step_constraints
 from symscale.symbols import symbol, symbols
 
@@ -15,9 +15,8 @@ def derive() -> Derivation:
     """Derive the latency wall from four relations."""
     T, D, b = symbols("T D b")
     model = sparse_mlp(reduced_plan())
-    rules = {symbol(n): defaults()[n].number for n in ("r_D", "r_ff")}
     given = [*definitions(model, symbol("N")), *step_constraints(model, PEAK, {})]
-    chosen = {c.name: c.substitute(rules) for c in given}
+    chosen = {c.name: c.substitute(rules()) for c in given}
     build = DerivationBuilder(
         "latency-wall",
         "Latency wall",

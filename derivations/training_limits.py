@@ -4,6 +4,8 @@ All constraints of the data-movement study together; every piece of the limit is
 product of them.
 """
 
+import sympy as sp
+
 from symscale.algebra.loglinear import solve
 from symscale.algebra.points import certify
 from symscale.derivation import Derivation, DerivationBuilder, Table
@@ -11,7 +13,7 @@ from symscale.render.derivations import show
 from symscale.render.document import Number
 from symscale.studies.limits import limits_program
 from symscale.studies.numbers import on_machines
-from symscale.studies.parameters import defaults
+from symscale.studies.parameters import rules
 from symscale.symbols import symbol, symbols
 
 QUESTION = (
@@ -24,8 +26,7 @@ QUESTION = (
 def derive() -> Derivation:
     """Derive the largest training run, for any growth of batch and depth."""
     T = symbol("T")
-    rules = {n: defaults()[n].number for n in ("r_D", "r_ff")}
-    program = limits_program().substitute({symbol(n): v for n, v in rules.items()})
+    program = limits_program().substitute(rules())
     limit = solve(program)
     build = DerivationBuilder("training-limits", "Training limits", QUESTION)
     for constraint in program.constraints:
@@ -43,7 +44,7 @@ def derive() -> Derivation:
             "that satisfies all the others where the piece rules",
         )
     alpha, alpha_L = symbols("alpha alpha_L")
-    zero = [p.bound.substitute({alpha: 0 * alpha}).expr for p in limit.pieces]
+    zero = [p.bound.substitute({alpha: sp.Integer(0)}).expr for p in limit.pieces]
     rows = tuple(
         (title, *(Number(v, "FLOP", 8) for v in values))
         for title, values in on_machines(zero, "node")

@@ -3,6 +3,8 @@
 The study of the limits with the compute given and the utilization free.
 """
 
+import sympy as sp
+
 from symscale.algebra.loglinear import solve
 from symscale.algebra.points import certify
 from symscale.derivation import Derivation, DerivationBuilder, Table
@@ -10,15 +12,14 @@ from symscale.render.derivations import show
 from symscale.render.document import Number
 from symscale.studies.cliffs import cliffs_of, cliffs_program
 from symscale.studies.numbers import on_machines
-from symscale.studies.parameters import defaults
+from symscale.studies.parameters import rules
 from symscale.symbols import symbol
 
 
 def derive() -> Derivation:
     """Derive U(T), its pieces and cliffs, for any growth of batch and depth."""
     U, T, alpha = symbol("U"), symbol("T"), symbol("alpha")
-    rules = {symbol(n): defaults()[n].number for n in ("r_D", "r_ff")}
-    program = cliffs_program().substitute(rules)
+    program = cliffs_program().substitute(rules())
     limit = solve(program)
     build = DerivationBuilder(
         "utilization-cliffs",
@@ -50,7 +51,7 @@ def derive() -> Derivation:
         "the two pieces meet where both give the same utilization",
         solve_for=T,
     )
-    zero = [c.compute.substitute({alpha: 0 * alpha}).expr for c in cliffs]
+    zero = [c.compute.substitute({alpha: sp.Integer(0)}).expr for c in cliffs]
     rows = tuple(
         (title, *(Number(v, "FLOP", 8) for v in values))
         for title, values in on_machines(zero, "node")

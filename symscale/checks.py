@@ -1,10 +1,12 @@
 """Checks of derivations: exact where SymPy can, at random points of the region always."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from symscale.algebra.certificate import check as check_certificate
 from symscale.algebra.monomial import ONE
@@ -93,7 +95,7 @@ def _positive(power: sp.Expr) -> bool:
     return bool(power.subs({s: 0 for s in power.free_symbols}).is_positive)
 
 
-def _check_replacement(label: str, old: sp.Basic, step: Step) -> None:
+def _check_replacement(label: str, old: Relational, step: Step) -> None:
     rewrite = step.rewrite
     assert rewrite is not None  # noqa: S101  # a replacement has one by construction
     scale = old.lhs / rewrite.before
@@ -104,8 +106,8 @@ def _check_replacement(label: str, old: sp.Basic, step: Step) -> None:
 
 def _exact_rewrite(rewrite: Rewrite) -> bool:
     """Whether SymPy shows the rewrite exactly; False leaves it to the random points."""
-    before = rewrite.before.subs(dict(rewrite.facts))
-    after = rewrite.after.subs(dict(rewrite.facts))
+    before = rewrite.before.subs(list(rewrite.facts.items()), simultaneous=True)
+    after = rewrite.after.subs(list(rewrite.facts.items()), simultaneous=True)
     if rewrite.relation == "==":
         return bool(sp.simplify(before - after) == 0)
     gap = sp.expand(after - before if rewrite.relation == "<=" else before - after)
@@ -172,13 +174,13 @@ def _certificate_points(label: str, step: Step, rng: random.Random) -> int:
     return POINTS
 
 
-def _ratio_value(statement: sp.Basic, point: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
+def _ratio_value(statement: Relational, point: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
     left, right = _value(statement.lhs, point), _value(statement.rhs, point)
     return right / left if relation_of(statement) == ">=" else left / right
 
 
 def sample(
-    symbols: set[sp.Symbol], conditions: tuple[sp.Basic, ...], rng: random.Random, label: str
+    symbols: Iterable[sp.Basic], conditions: tuple[sp.Basic, ...], rng: random.Random, label: str
 ) -> dict[sp.Symbol, sp.Expr]:
     """Draw a point of a region: positive values, log-uniform, that satisfy the conditions.
 
@@ -188,8 +190,9 @@ def sample(
         CheckFailedError: If no such point is found.
     """
     for _ in range(_TRIES):
-        point = {s: _draw(s, rng) for s in sorted(symbols, key=str)}
-        if all(c.subs(point) == sp.true for c in conditions):
+        ordered = sorted((s for s in symbols if isinstance(s, sp.Symbol)), key=str)
+        point = {s: _draw(s, rng) for s in ordered}
+        if all(c.subs(list(point.items())) == sp.true for c in conditions):
             return point
     raise CheckFailedError(f"{label}: found no point of the region {conditions}")
 
@@ -203,7 +206,8 @@ def _draw(s: sp.Symbol, rng: random.Random) -> sp.Expr:
 
 
 def _value(expr: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
-    return expr.evalf(_DIGITS, subs=dict(point)) if expr.free_symbols else sp.N(expr, _DIGITS)
+    known: dict[Any, Any] = dict(point)
+    return expr.evalf(_DIGITS, subs=known) if expr.free_symbols else sp.N(expr, _DIGITS)
 
 
 def holds(left: sp.Expr, relation: Relation, right: sp.Expr) -> bool:

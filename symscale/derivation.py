@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from symscale.algebra.certificate import Certificate
 from symscale.algebra.limit import Limit
@@ -39,7 +40,7 @@ class Step:
 
     key: str
     kind: Kind
-    statement: sp.Basic
+    statement: Relational
     reason: str
     source: str = ""
     premises: Mapping[str, sp.Expr] = field(default_factory=dict)
@@ -57,14 +58,14 @@ class Step:
         return relation_of(self.statement)
 
 
-def relation_of(statement: sp.Basic) -> Relation:
+def relation_of(statement: Relational) -> Relation:
     """The sign of a SymPy relation."""
     if isinstance(statement, sp.Eq):
         return "=="
     return "<=" if isinstance(statement, sp.Le) else ">="
 
 
-def ratio_of(statement: sp.Basic) -> Monomial:
+def ratio_of(statement: Relational) -> Monomial:
     """Smaller side over greater side of a relation between monomials: at most 1."""
     left, right = Monomial.of(statement.lhs), Monomial.of(statement.rhs)
     return right / left if isinstance(statement, sp.Ge) else left / right
@@ -115,17 +116,17 @@ class Derivation:
         raise FormulaError(f"{self.name}: no step is labelled {key!r}")
 
     @property
-    def result(self) -> sp.Basic:
+    def result(self) -> Relational:
         """The statement of the last step."""
         return self.steps[-1].statement
 
     @property
     def free_symbols(self) -> set[sp.Symbol]:
         """All symbols of its statements."""
-        found: set[sp.Symbol] = set()
-        for step in self.steps:
-            found |= step.statement.free_symbols
-        return found
+        return {
+            s for step in self.steps for s in step.statement.free_symbols
+            if isinstance(s, sp.Symbol)
+        }
 
     @property
     def sources(self) -> tuple[str, ...]:

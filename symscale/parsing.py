@@ -33,7 +33,8 @@ MAX_DEGREE = 16  # of a sum that is the base or the exponent of a power
 MAX_BITS = 4096  # of every number on the way
 MAX_EXPONENT = 1000  # size of an exponent, and its parts where the base is a number
 MAX_DENOMINATOR = 10**6  # of an exponent where the base has a name: T^0.3271
-MAX_ROOT_BITS = 512  # of the numbers under roots in one product; SymPy factors them
+MAX_PRIME = 2**15  # of the factors of a number under a root, but for one below its square
+MAX_ROOT_BITS = 512  # of all numbers under roots in one product
 MAX_ROOT_SIZE = 50  # parts of a number made of roots whose sign is asked
 
 
@@ -357,8 +358,8 @@ def _power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
         raise _Refused("the exponent is neither rational nor has a name")
     if max(_nesting(base), _nesting(exponent)) >= MAX_NESTING:
         raise _Refused(f"more than {MAX_NESTING} powers of sums stand within one another")
-    for inner in [exponent, *(inner for inner, _ in _factors(base))]:
-        if not inner.is_Atom and _degree(inner) > MAX_DEGREE:
+    for inner, _ in [*_factors(base), *_factors(exponent)]:
+        if isinstance(inner, sp.Add | sp.Max | sp.Min) and _degree(inner) > MAX_DEGREE:
             raise _Refused(f"a sum of degree beyond {MAX_DEGREE} stands under or in a power")
     if not isinstance(exponent, sp.Integer):
         return _root(base, exponent)
@@ -388,20 +389,54 @@ def _root(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
     for inner, power in _factors(base):
         if base != 0 and inner.is_number and _sign(inner) < 0:
             known.append((-inner, power))
-            negative ^= power.is_Integer and power.is_odd
+            negative ^= power.is_Integer and power % 2 == 1
         elif _positive(inner) or not power.is_Integer or inner.is_number:
             known.append((inner, power))
         else:
             doubtful.append((inner, power))
     if base == 0 or (negative and not doubtful):
         raise _Refused("a root or other real power of what is not positive")
-    if len(doubtful) > 1 or any(power.is_even for _, power in doubtful):
+    if len(doubtful) > 1 or any(power % 2 == 0 for _, power in doubtful):
         raise _Refused("this power depends on unknown signs; write the power of each factor")
-    _within_roots(inner for inner, _ in known)
     if exponent.free_symbols and base.is_Mul and all(map(_positive, base.args)):
         return sp.Pow(base, exponent)
     known += [(-inner if negative else inner, power) for inner, power in doubtful]
-    return _product(sp.Pow(inner, power * exponent) for inner, power in known)
+    return _product(_raised(inner, power * exponent) for inner, power in known)
+
+
+def _raised(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
+    if isinstance(base, sp.Mul):
+        return _power(base, exponent)
+    if isinstance(base, sp.Rational) and isinstance(exponent, sp.Rational):
+        top, bottom = _number_root(base.p, exponent), _number_root(base.q, -exponent)
+        return _product([top, bottom])
+    return sp.Pow(base, exponent)
+
+
+def _number_root(number: int, exponent: sp.Rational) -> sp.Expr:
+    """Return a power of a positive integer, each of its primes raised by itself.
+
+    SymPy may raise the number to the numerator of the exponent first.
+    """
+    root, exact = sp.integer_nthroot(number, exponent.q)
+    if exact:
+        return _power(sp.Integer(root), sp.Integer(exponent.p))
+    primes: dict[int, int] = {}
+    for prime in _small_primes():
+        while number % prime == 0:
+            number //= prime
+            primes[prime] = primes.get(prime, 0) + 1
+    if number >= MAX_PRIME**2:
+        raise _Refused("a root of a number with large prime factors; give the number a name")
+    primes[int(number)] = 1
+    if sum(k * (prime.bit_length() - 1) for prime, k in primes.items()) * abs(exponent) > MAX_BITS:
+        raise _Refused(f"a number of more than {MAX_BITS} bits arises")
+    return _product(sp.Pow(sp.Integer(prime), k * exponent) for prime, k in primes.items())
+
+
+@lru_cache(maxsize=1)
+def _small_primes() -> list[int]:
+    return list(sp.primerange(MAX_PRIME))
 
 
 def _factors(value: sp.Expr) -> list[tuple[sp.Expr, sp.Expr]]:

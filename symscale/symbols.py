@@ -184,7 +184,7 @@ def symbols(names: str) -> tuple[sp.Symbol, ...]:
     return tuple(symbol(name) for name in names.split())
 
 
-def notation(name: str | sp.Symbol) -> Notation:
+def notation(name: str | sp.Expr) -> Notation:
     """Return the entry of a symbol or of its name.
 
     Raises:

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_cli import ANSWERS, Done, answer, refusal, run
-
 import symscale
+from test_cli import ANSWERS, Done, answer, refusal, run
 
 ESCAPES = ("\x1b[31mred", "\x1b]0;title\x07", "a\rb", "a\x08b", "\x9b2J", "\u202eabc", "\x7f")
 EXECUTED = (
@@ -61,7 +60,6 @@ EXECUTED = (
     "oo",
     "zoo",
     "pi",
-    "I",
     "exp(1)",
     "sin(1)",
     "Symbol(C)",
@@ -89,11 +87,11 @@ EXPENSIVE = (
     "(" * 100_000 + "1" + ")" * 100_000,
     "[" * 5000,
     "-" * 5000 + "1",
-    "1" + "+1" * 4999,
+    "-1" * 2499 + "-1e9",
     "2" + "*2" * 4999,
     "C" + "^C" * 90,
     "2" + "^2" * 90,
-    "sqrt(" * 95 + "2" + ")" * 95,
+    "sqrt(" * 95 + "2" + ")" * 95 + "-1e9",
     "sqrt(" * 5 + "9" * 90 + ")" * 5 + "-1e9",
     "(" * 95 + "C" + "+1)^2" * 95,
     "max(" + ",".join(f"C+{k}" for k in range(900)) + ")",
@@ -105,7 +103,7 @@ EXPENSIVE = (
     "C" + " " * 9000 + "C",
     "(C+E)^1000",
     "(C+E)^(1/1000)",
-    "0^0^0",
+    "0^0^0-1e9",
     "0^-1",
     "(-1)^(1/2)",
     "(1-1)/(1-1)",
@@ -128,7 +126,6 @@ STRANGE = (
     "1,000",
     "1'000",
     "1 000",
-    "--1",
     "++",
     "1e",
     "e5",
@@ -295,7 +292,9 @@ def limited() -> None:
 
 def test_expensive_texts_cost_little() -> None:
     """Two seconds of the processor for each is far above what a refusal takes: milliseconds."""
-    commands = [("limits", "--set", f"{n}={t}") for t in EXPENSIVE for n in ("b_0", "E", "alpha")]
+    names = ("b_0", "E", "alpha")
+    commands: list[tuple[str, ...]]
+    commands = [("limits", "--set", f"{name}={t}") for t in EXPENSIVE for name in names]
     commands += [("limits", "--duration", t) for t in EXPENSIVE]
     commands += [("limits", "--set", t) for t in EXPENSIVE]
     commands += [("limits", "--hardware", t[:5000]) for t in EXPENSIVE]
@@ -314,15 +313,12 @@ def test_expensive_texts_cost_little() -> None:
         ("limits", "--full", "--set", "alpha=0.12345678"),
         ("cliffs", "--set", "alpha=0.12345678"),
     ]
-    # These texts are fine in places.
-    fine = {("E", "1" + "+1" * 4999), ("b_0", "1" + "+1" * 4999)}
-    commands = [c for c in commands if tuple(c[-1].split("=", 1)) not in fine]
     done = subprocess.run(
         [sys.executable, "-c", PROBE],
         input=repr(commands),
         cwd=Path(symscale.__file__).parents[1],
         env={**os.environ, "PYTHONUTF8": "1"},
-        preexec_fn=limited,  # noqa: PLW1509
+        preexec_fn=limited,
         capture_output=True,
         text=True,
         check=False,

@@ -47,7 +47,7 @@ from symscale.symbols import symbol, symbols
 
 PROGRAMS = 510
 SAMPLE = range(0, PROGRAMS, 2)
-SYMBOLIC = 70
+SYMBOLIC = 54
 TOLERANCE = 1e-8
 
 
@@ -262,9 +262,9 @@ def test_symbolic_exponents_against_numbers() -> None:
             assert same(found, outcome(numbers, values)), (seed, values)
             assert same(found, numeric_optimum(case.program, values)), (seed, values)
             points[found[0]] += 1
-    assert solved >= 50
+    assert solved >= 40
     assert refused >= 5
-    assert min(points.values()) >= 12, points
+    assert min(points.values()) >= 10, points
 
 
 T, P, C, W_net, W_mem, d_model, d_ff = symbols("T P C W_net W_mem d_model d_ff")

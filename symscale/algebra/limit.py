@@ -6,6 +6,7 @@ from typing import Any
 
 import mpmath as mp
 import sympy as sp
+from sympy.core.relational import Relational
 
 from symscale.algebra.monomial import Monomial
 from symscale.algebra.program import Program
@@ -38,7 +39,7 @@ class Condition:
         return self.ratio ** (1 / self.ratio.content)
 
     @property
-    def relational(self) -> sp.Basic:
+    def relational(self) -> Relational:
         """The condition with positive exponents only, `A <= B`."""
         below, above = split_fraction(self.primitive)
         return sp.Le(below.expr, above.expr, evaluate=False)

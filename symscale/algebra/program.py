@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from symscale.algebra.domain import Domain
 from symscale.algebra.monomial import Monomial
@@ -45,7 +46,7 @@ class Constraint:
         return self.relation == "=="
 
     @property
-    def relational(self) -> sp.Basic:
+    def relational(self) -> Relational:
         """The relation as SymPy prints it."""
         kind = sp.Eq if self.is_equality else sp.Le
         return kind(self.lhs.expr, self.rhs.expr, evaluate=False)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from symscale.algebra.monomial import Monomial
 from symscale.errors import FormulaError
@@ -41,12 +42,12 @@ class Rewrite:
     equality: tuple[sp.Basic, ...] = ()
 
     @property
-    def statement(self) -> sp.Basic:
+    def statement(self) -> Relational:
         """`before relation after` as a SymPy relation."""
         return relate(self.before, self.relation, self.after)
 
 
-def relate(left: sp.Expr, relation: Relation, right: sp.Expr) -> sp.Basic:
+def relate(left: sp.Expr, relation: Relation, right: sp.Expr) -> Relational:
     """Return a SymPy relation that stays as written."""
     kinds: dict[str, Any] = {"==": sp.Eq, "<=": sp.Le, ">=": sp.Ge}
     return kinds[relation](left, right, evaluate=False)

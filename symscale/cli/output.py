@@ -5,7 +5,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,13 +107,16 @@ def write_whole(path: Path, text: str, option: str = "-o") -> None:
 def write_by(path: Path, write: Callable[[Path], object], option: str = "-o") -> None:
     """Let `write` make a temporary file beside `path`, then rename it.
 
-    A link stays, and a file that is replaced keeps its permissions.
+    A link stays, and a file that is replaced keeps its permissions. Missing folders are
+    made, and removed again if the file cannot be written.
 
     Raises:
         InputError: If the file cannot be written.
     """
+    made: list[Path] = []
     try:
         target = Path(os.path.realpath(path))
+        made = [folder for folder in target.parents if not folder.exists()]
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
         handle, name = tempfile.mkstemp(
@@ -127,8 +130,13 @@ def write_by(path: Path, write: Callable[[Path], object], option: str = "-o") ->
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
-    except (OSError, ValueError) as error:
-        raise _unusable(path, error, option) from error
+    except BaseException as error:
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
+        if isinstance(error, OSError | ValueError):
+            raise _unusable(path, error, option) from error
+        raise
 
 
 @contextmanager

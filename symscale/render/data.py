@@ -39,6 +39,13 @@ def formula_data(value: sp.Basic | Monomial) -> dict[str, Json]:
     return {"latex": formula.latex(value), "sympy": formula.sympy_text(value)}
 
 
+def limit_text(limit: Limit) -> str:
+    """The optimum, the least or greatest of its pieces, as SymPy writes it."""
+    pieces = [formula.sympy_text(piece.bound) for piece in limit.pieces]
+    outer = "Min" if limit.program.sense == "maximize" else "Max"
+    return pieces[0] if len(pieces) == 1 else f"{outer}({', '.join(pieces)})"
+
+
 def powers(table: Mapping[Any, sp.Expr]) -> dict[str, Json]:
     """Names and their exponents, as strings."""
     return {str(name): formula.exponent_text(e) for name, e in table.items()}

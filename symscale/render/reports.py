@@ -13,6 +13,7 @@ from symscale.render.data import (
     condition_data,
     constraints_data,
     formula_data,
+    limit_text,
     number,
     piece_data,
     powers,
@@ -331,7 +332,7 @@ def _common_data(answer: Answer) -> dict[str, Json]:
         else number(ruling.at(answer.values)),
         "unit": answer.unit,
         "piece": None if ruling is None else ruling.name,
-        "sympy": sympy_text(answer.limit.expr),
+        "sympy": limit_text(answer.limit),
     }
     data: dict[str, Json] = {
         "problem": answer.program.name,

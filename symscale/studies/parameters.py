@@ -80,6 +80,21 @@ def defaults() -> dict[str, Parameter]:
     return {name: Parameter(name, value, source) for name, value, source in table}
 
 
+def rules() -> dict[sp.Symbol, sp.Expr | Monomial]:
+    """The standard values of the constants of rules, r_D and r_ff.
+
+    Example:
+        >>> rules()
+        {r_D: 20, r_ff: 4}
+    """
+    standard = defaults()
+    return {
+        p.symbol: p.value
+        for p in (standard["r_D"], standard["r_ff"])
+        if p.value is not None
+    }
+
+
 def read_settings(texts: Iterable[str]) -> dict[str, sp.Expr]:
     """Read `name=value` texts; values are in the units of the notation.
 

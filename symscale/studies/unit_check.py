@@ -9,7 +9,7 @@ from symscale.errors import UnitError
 from symscale.units import DIMENSIONLESS, Unit
 
 
-def unit_of(expr: sp.Expr, units: Mapping[sp.Symbol, Unit]) -> Unit:
+def unit_of(expr: sp.Basic, units: Mapping[sp.Symbol, Unit]) -> Unit:
     """Return the unit of an expression; numbers have none.
 
     Args:
@@ -27,7 +27,7 @@ def unit_of(expr: sp.Expr, units: Mapping[sp.Symbol, Unit]) -> Unit:
         >>> str(unit_of(2*b/C, {b: parse_unit("FLOP"), C: parse_unit("FLOP/s")}))
         's'
     """
-    if expr.is_Symbol:
+    if isinstance(expr, sp.Symbol):
         return units[expr]
     if expr.is_number:
         return DIMENSIONLESS
@@ -36,25 +36,25 @@ def unit_of(expr: sp.Expr, units: Mapping[sp.Symbol, Unit]) -> Unit:
         for factor in expr.args:
             unit = unit * unit_of(factor, units)
         return unit
-    if expr.is_Pow:
+    if isinstance(expr, sp.Pow):
         return _power(expr, units)
     if expr.is_Add or isinstance(expr, sp.Max | sp.Min):
         return _common(expr, units)
     raise UnitError(f"{expr} has no unit that is known")
 
 
-def _power(expr: sp.Expr, units: Mapping[sp.Symbol, Unit]) -> Unit:
+def _power(expr: sp.Pow, units: Mapping[sp.Symbol, Unit]) -> Unit:
     base, exponent = unit_of(expr.base, units), expr.exp
     if not unit_of(exponent, units).is_dimensionless:
         raise UnitError(f"the exponent {exponent} has the unit {unit_of(exponent, units)}")
     if base.is_dimensionless:
         return DIMENSIONLESS
-    if not exponent.is_Rational:
+    if not isinstance(exponent, sp.Rational):
         raise UnitError(f"{expr.base} is in {base}, and its exponent {exponent} is no number")
     return base ** Fraction(int(exponent.p), int(exponent.q))
 
 
-def _common(expr: sp.Expr, units: Mapping[sp.Symbol, Unit]) -> Unit:
+def _common(expr: sp.Basic, units: Mapping[sp.Symbol, Unit]) -> Unit:
     """The unit that all terms share."""
     terms = sorted(expr.args, key=str)
     first = unit_of(terms[0], units)
@@ -67,6 +67,6 @@ def _common(expr: sp.Expr, units: Mapping[sp.Symbol, Unit]) -> Unit:
     return first
 
 
-def _short(expr: sp.Expr) -> str:
+def _short(expr: sp.Basic) -> str:
     text = str(expr)
     return text if len(text) <= 60 else text[:57] + "..."
