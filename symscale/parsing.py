@@ -18,7 +18,6 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 
 import sympy as sp
 
@@ -28,14 +27,12 @@ from symscale.units import parse_number, shown
 MAX_LENGTH = 10_000  # characters of a text
 MAX_DEPTH = 100  # of brackets, and of operations within operations
 MAX_NODES = 5_000  # numbers, names and operators
-MAX_NESTING = 8  # powers of sums, and powers with names in the exponent, within one another
-MAX_DEGREE = 16  # of a sum that is the base or the exponent of a power
+MAX_WEIGHT = 16  # of a sum under or in a power: its degree, and 2 for each power of a sum
 MAX_BITS = 4096  # of every number on the way
-MAX_EXPONENT = 1000  # size of an exponent, and its parts where the base is a number
-MAX_DENOMINATOR = 10**6  # of an exponent where the base has a name: T^0.3271
+MAX_EXPONENT = 1000  # of a power; of a number's, also of the denominator of the exponent
+MAX_DENOMINATOR = 10**6  # of the exponent of what has a name: T^0.3271
 MAX_PRIME = 2**15  # of the factors of a number under a root, but for one below its square
 MAX_ROOT_BITS = 512  # of all numbers under roots in one product
-MAX_ROOT_SIZE = 50  # parts of a number made of roots whose sign is asked
 
 
 @dataclass(frozen=True)
@@ -60,9 +57,9 @@ class Relation:
 def parse_expression(text: str, names: Mapping[str, sp.Expr]) -> sp.Expr:
     """Read an expression of + - * / ^ **, brackets, decimal numbers, sqrt, max and min.
 
-    Both `^` and `**` are powers; a unary minus binds less tightly. What stands
-    under a root must be able to be positive: all but one of its factors are
-    positive as they stand. `max` and `min` keep what SymPy would have to compare.
+    Both `^` and `**` are powers, and a unary minus binds less tightly. Under a
+    root, or a power that is no integer, all factors but one must show that they
+    are positive; sqrt((b - D)^2) is refused. `max` and `min` compare numbers only.
 
     Args:
         text: What the user wrote.
@@ -78,7 +75,7 @@ def parse_expression(text: str, names: Mapping[str, sp.Expr]) -> sp.Expr:
         -3*b**2
     """
     reader = _Reader(text, names)
-    return reader.result(reader.body)
+    return reader.value(reader.body)
 
 
 def parse_relation(text: str, names: Mapping[str, sp.Expr]) -> Relation:
@@ -102,7 +99,7 @@ def parse_relation(text: str, names: Mapping[str, sp.Expr]) -> Relation:
     operator = _RELATIONS.get(type(node.ops[0]))
     if operator is None:
         raise ParseError(f"{shown(text)} is not a relation with <=, >= or ==; write one of them")
-    return Relation(reader.result(node.left), operator, reader.result(node.comparators[0]))
+    return Relation(reader.value(node.left), operator, reader.value(node.comparators[0]))
 
 
 def parse_assignment(text: str) -> tuple[str, str]:
@@ -124,9 +121,10 @@ def parse_assignment(text: str) -> tuple[str, str]:
 _RELATIONS: dict[type[ast.cmpop], str] = {ast.LtE: "<=", ast.GtE: ">=", ast.Eq: "=="}
 _LOOKALIKES = {"×": "*", "·": "*", "−": "-", "–": "-", "÷": "/", "≤": "<=", "≥": ">="}
 _DIGITS = "[0-9]+(?:_[0-9]+)*"
+_NUMBER = rf"(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?"
 _TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<name>[^\W\d]\w*)|(?P<power>\^|\*\*)|(?P<bracket>[\[\](){},])|"
-    rf"(?P<number>(?<![\w.])(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?(?![\w.]))|"
+    rf"(?P<number>(?<![\w.]){_NUMBER}(?![\w.]))|"
     r"(?P<other>\.(?![0-9])|[-+*/:;<>=!@%&|~])"
 )
 
@@ -193,31 +191,23 @@ class _Reader:
         if "__" in name:
             raise ParseError(f"the name {shown(name)} is not allowed: it has two underscores")
         if not name.isascii() and name not in self.names:
-            char = next(c for c in name if not c.isascii())
-            raise ParseError(
-                f"unknown symbol {shown(name)}: its {char!r} is U+{ord(char):04X}, not ASCII"
-            )
+            codes = ", ".join(f"{c} is U+{ord(c):04X}" for c in name[:40] if not c.isascii())
+            raise ParseError(f"unknown symbol {shown(name)}, not all of it ASCII: {codes}")
         return "".join(c if c.isascii() else "_" for c in name)
 
     def strange(self, position: int) -> ParseError:
-        char = self.text[position]
-        if char in "'\"":
-            return ParseError(f"a string is not allowed: {shown(self.text[position:])}")
-        if char in ".0123456789":
-            run = re.compile(r"[\w.]+").match(self.text, position)
-            return ParseError(
-                f"{shown(run[0] if run else char)} is neither a number nor a name; "
-                "a product is written with *"
-            )
+        char, rest = self.text[position], self.text[position:]
+        if run := re.match(r"[0-9.][\w.]*", rest):
+            return ParseError(f"{shown(run[0])} is not a number; a product is written with *")
         remedy = f"; write {_LOOKALIKES[char]}" if char in _LOOKALIKES else ""
-        return ParseError(f"the character {char!r} (U+{ord(char):04X}) is not allowed{remedy}")
+        return ParseError(f"{char!r} (U+{ord(char):04X}) is not allowed: {shown(rest)}{remedy}")
 
     def unreadable(self, offset: int) -> ParseError:
         if re.search(r"(?<![<>=!:])=(?!=)", self.text):
             return ParseError(f"{shown(self.text)} has a single =; a relation has <=, >= or ==")
         rest = self.text[self.origin[min(max(offset - 1, 0), len(self.origin) - 1)] :].strip()
-        where = f"at {shown(rest)}" if rest else "at its end"
-        return ParseError(f"cannot read {shown(self.text)} {where}")
+        where = f" from {shown(rest)} on" if rest and rest != self.text.strip() else ""
+        return ParseError(f"cannot read {shown(self.text)}{where}")
 
     def too_deep(self) -> ParseError:
         return ParseError(f"{shown(self.text)} is nested deeper than {MAX_DEPTH} levels")
@@ -225,27 +215,22 @@ class _Reader:
     def quote(self, node: ast.expr) -> str:
         return self.text[self.origin[node.col_offset] : self.origin[node.end_col_offset or 0]]
 
-    def result(self, node: ast.expr) -> sp.Expr:
+    def value(self, node: ast.expr, depth: int = 0) -> sp.Expr:
+        if depth > MAX_DEPTH:
+            raise self.too_deep()
         try:
-            return _real(self.value(node, 0))
+            value = self.build(node, depth + 1)
+            return value if depth else _real(value)
         except _Refused as problem:
             raise ParseError(f"{shown(self.quote(node))}: {problem}") from None
         except RecursionError:
             raise self.too_deep() from None
 
-    def value(self, node: ast.expr, depth: int) -> sp.Expr:
-        if depth > MAX_DEPTH:
-            raise self.too_deep()
-        try:
-            return self.build(node, depth + 1)
-        except _Refused as problem:
-            raise ParseError(f"{shown(self.quote(node))}: {problem}") from None
-
     def build(self, node: ast.expr, depth: int) -> sp.Expr:
         match node:
             case ast.BinOp(op=ast.Add() | ast.Sub()):
                 parts = self.chain(node, (ast.Add, ast.Sub), depth)
-                return _sum(-value if inverse else value for value, inverse in parts)
+                return _within(sp.Add(*(-value if inverse else value for value, inverse in parts)))
             case ast.BinOp(op=ast.Mult() | ast.Div()):
                 parts = self.chain(node, (ast.Mult, ast.Div), depth)
                 return _product(_power(v, sp.Integer(-1)) if inverse else v for v, inverse in parts)
@@ -255,50 +240,51 @@ class _Reader:
                 return -self.value(operand, depth)
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):
                 return self.value(operand, depth)
-            case ast.Constant() if self.quote(node)[0] in "0123456789.":
+            case ast.Constant(value=int()) if self.quote(node)[0] in "0123456789.":
                 return _within(sp.Rational(parse_number(self.quote(node))))
+            case ast.Name() | ast.Attribute() if self.quote(node) in self.names:
+                return self.names[self.quote(node)]
             case ast.Name():
-                if self.quote(node) not in self.names:
-                    raise unknown_name("symbol", self.quote(node), self.names)
-                return self.names[self.quote(node)]
+                raise unknown_name("symbol", self.quote(node), self.names)
             case ast.Attribute() if "." in "".join(self.names):
-                if self.quote(node) not in self.names:
-                    raise unknown_name("name", self.quote(node), self.names)
-                return self.names[self.quote(node)]
+                raise unknown_name("name", self.quote(node), self.names)
             case ast.Call(func=ast.Name(id="sqrt" | "max" | "min" as name), keywords=[]):
                 return _call(name, [self.value(part, depth) for part in node.args])
-        kind = re.sub(r"\B(?=[A-Z])", " ", type(node).__name__).lower()
+        # The name of the node or of its operator: "list comp", "floor div".
+        kind = re.sub(r"\B(?=[A-Z])", " ", type(getattr(node, "op", node)).__name__).lower()
         raise _Refused(f"not allowed in an expression ({kind})")
 
     def chain(
-        self, node: ast.expr, operators: tuple[type[ast.operator], type[ast.operator]], depth: int
+        self, node: ast.expr, pair: tuple[type[ast.operator], type[ast.operator]], depth: int
     ) -> list[tuple[sp.Expr, bool]]:
         """Return the parts of a chain of operators, each with whether it is inverted.
 
         A loop, because the tree of a thousand terms is a thousand levels deep.
         """
         parts: list[tuple[ast.expr, bool]] = []
-        while isinstance(node, ast.BinOp) and isinstance(node.op, operators):
-            parts.append((node.right, isinstance(node.op, operators[1])))
+        while isinstance(node, ast.BinOp) and isinstance(node.op, pair):
+            parts.append((node.right, isinstance(node.op, pair[1])))
             node = node.left
-        parts.append((node, False))
-        return [(self.value(part, depth), inverse) for part, inverse in reversed(parts)]
+        return [(self.value(part, depth), flag) for part, flag in [(node, False), *parts[::-1]]]
 
 
 class _Refused(Exception):  # noqa: N818 - it becomes a ParseError with the text in question
     """What is wrong with a value; the reader adds the text it came from."""
 
 
+_TOO_MANY_BITS = f"a number of more than {MAX_BITS} bits arises"
+
+
 def _real(value: sp.Expr) -> sp.Expr:
     """Return `value`, all of whose numbers must be real and within the limits."""
     for number in value.atoms(sp.Rational):
         _within(number)
-    powers = value.atoms(sp.Pow)
-    if any(isinstance(p.exp, sp.Rational) and abs(p.exp) > MAX_EXPONENT for p in powers):
-        raise _Refused(f"an exponent beyond {MAX_EXPONENT} arises")
-    if value.has(sp.I, sp.zoo, sp.nan, sp.oo, -sp.oo) or any(
-        isinstance(p.base, sp.Rational) and p.base < 0 for p in powers
-    ):
+    for power in value.atoms(sp.Pow):
+        if isinstance(power.exp, sp.Rational) and abs(power.exp) > MAX_EXPONENT:
+            raise _Refused(f"an exponent beyond {MAX_EXPONENT} arises")
+        if isinstance(power.base, sp.Rational) and power.base < 0:
+            raise _Refused("it has no real value")
+    if value.has(sp.I, sp.zoo, sp.nan, sp.oo, -sp.oo):
         raise _Refused("it has no real value")
     return value
 
@@ -308,23 +294,12 @@ def _within(value: sp.Expr) -> sp.Expr:
     for term in sp.Add.make_args(value):
         number = term.args[0] if isinstance(term, sp.Mul) else term
         if isinstance(number, sp.Rational) and _bits(number) > MAX_BITS:
-            raise _Refused(f"a number of more than {MAX_BITS} bits arises")
+            raise _Refused(_TOO_MANY_BITS)
     return value
 
 
 def _bits(number: sp.Rational) -> int:
     return max(int(number.p).bit_length(), int(number.q).bit_length())
-
-
-def _sum(terms: Iterable[sp.Expr]) -> sp.Expr:
-    number: sp.Expr = sp.Integer(0)
-    rest: list[sp.Expr] = []
-    for term in terms:
-        if isinstance(term, sp.Rational):
-            number = _within(number + term)
-        else:
-            rest.append(term)
-    return _within(sp.Add(number, *rest))
 
 
 def _product(factors: Iterable[sp.Expr]) -> sp.Expr:
@@ -336,17 +311,11 @@ def _product(factors: Iterable[sp.Expr]) -> sp.Expr:
                 number = _within(number * part)
             else:
                 rest.append(part)
-    if number == 0:
-        return number
-    # SymPy multiplies numbers that stand under like roots, and simplifies the outcome.
-    _within_roots(part.base for part in rest if isinstance(part, sp.Pow))
-    return _within(sp.Mul(number, *rest))
-
-
-def _within_roots(bases: Iterable[sp.Expr]) -> None:
-    """Refuse numbers whose roots SymPy would be slow to simplify: it factors them."""
+    # SymPy multiplies the numbers that stand under like roots, and factors the product.
+    bases = [part.base for part in rest if isinstance(part, sp.Pow)]
     if sum(_bits(base) for base in bases if isinstance(base, sp.Rational)) > MAX_ROOT_BITS:
         raise _Refused(f"numbers of more than {MAX_ROOT_BITS} bits stand under roots")
+    return _within(sp.Mul(number, *rest)) if number else number
 
 
 def _power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
@@ -356,24 +325,20 @@ def _power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
             raise _Refused(f"the exponent is beyond {MAX_EXPONENT}")
     elif not exponent.free_symbols:
         raise _Refused("the exponent is neither rational nor has a name")
-    if max(_nesting(base), _nesting(exponent)) >= MAX_NESTING:
-        raise _Refused(f"more than {MAX_NESTING} powers of sums stand within one another")
-    for inner, _ in [*_factors(base), *_factors(exponent)]:
-        if isinstance(inner, sp.Add | sp.Max | sp.Min) and _degree(inner) > MAX_DEGREE:
-            raise _Refused(f"a sum of degree beyond {MAX_DEGREE} stands under or in a power")
-    if not isinstance(exponent, sp.Integer):
-        return _root(base, exponent)
-    if base == 0 and exponent < 0:
-        raise _Refused("division by zero")
+    whole = isinstance(exponent, sp.Integer)
     bits: sp.Expr = sp.Integer(0)
     for inner, power in _factors(base):
-        if exponent < 0 and inner.is_number:
-            _sign(inner)
-        if isinstance(inner, sp.Rational) and isinstance(power, sp.Rational):
+        if isinstance(inner, sp.Rational) and isinstance(power, sp.Rational) and whole:
             bits += (_bits(inner) - 1) * abs(power * exponent)
+        elif inner.is_number and inner.args and not (whole and exponent > 0):
+            raise _Refused("a sum of roots has no power but positive whole ones")
+        elif max(_weight(inner), _weight(exponent)) > MAX_WEIGHT:
+            raise _Refused("a sum of too high a degree, or of too many nested powers, has a power")
     if bits > MAX_BITS:
-        raise _Refused(f"a number of more than {MAX_BITS} bits arises")
-    return _within(sp.Pow(base, exponent))
+        raise _Refused(_TOO_MANY_BITS)
+    if base == 0 and isinstance(exponent, sp.Rational) and exponent < 0:
+        raise _Refused("division by zero")
+    return _within(sp.Pow(base, exponent)) if whole else _root(base, exponent)
 
 
 def _root(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
@@ -383,34 +348,22 @@ def _root(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
     exponential in the depth. So the factors of the base are raised one by one,
     and a base is refused where that would not be right for all real values.
     """
-    known: list[tuple[sp.Expr, sp.Expr]] = []
-    doubtful: list[tuple[sp.Expr, sp.Expr]] = []
-    negative = False
-    for inner, power in _factors(base):
-        if base != 0 and inner.is_number and _sign(inner) < 0:
-            known.append((-inner, power))
-            negative ^= power.is_Integer and power % 2 == 1
-        elif _positive(inner) or not power.is_Integer or inner.is_number:
-            known.append((inner, power))
-        else:
-            doubtful.append((inner, power))
-    if base == 0 or (negative and not doubtful):
+    factors = _factors(base)
+    doubtful = [(inner, p) for inner, p in factors if p.is_Integer and not _positive(inner)]
+    if len(doubtful) == 1 and doubtful[0][0].is_number:
         raise _Refused("a root or other real power of what is not positive")
     if len(doubtful) > 1 or any(power % 2 == 0 for _, power in doubtful):
         raise _Refused("this power depends on unknown signs; write the power of each factor")
     if exponent.free_symbols and base.is_Mul and all(map(_positive, base.args)):
         return sp.Pow(base, exponent)
-    known += [(-inner if negative else inner, power) for inner, power in doubtful]
-    return _product(_raised(inner, power * exponent) for inner, power in known)
-
-
-def _raised(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
-    if isinstance(base, sp.Mul):
-        return _power(base, exponent)
-    if isinstance(base, sp.Rational) and isinstance(exponent, sp.Rational):
-        top, bottom = _number_root(base.p, exponent), _number_root(base.q, -exponent)
-        return _product([top, bottom])
-    return sp.Pow(base, exponent)
+    raised: list[sp.Expr] = []
+    for inner, power in factors:
+        total = power * exponent
+        if isinstance(inner, sp.Rational) and isinstance(total, sp.Rational):
+            raised += [_number_root(inner.p, total), _number_root(inner.q, -total)]
+        else:
+            raised.append((_power if inner.is_Mul else sp.Pow)(inner, total))
+    return _product(raised)
 
 
 def _number_root(number: int, exponent: sp.Rational) -> sp.Expr:
@@ -421,22 +374,14 @@ def _number_root(number: int, exponent: sp.Rational) -> sp.Expr:
     root, exact = sp.integer_nthroot(number, exponent.q)
     if exact:
         return _power(sp.Integer(root), sp.Integer(exponent.p))
-    primes: dict[int, int] = {}
-    for prime in _small_primes():
-        while number % prime == 0:
-            number //= prime
-            primes[prime] = primes.get(prime, 0) + 1
-    if number >= MAX_PRIME**2:
+    if number.bit_length() > MAX_ROOT_BITS:
+        raise _Refused(f"a number of more than {MAX_ROOT_BITS} bits stands under a root")
+    primes = sp.factorint(number, limit=MAX_PRIME, use_rho=False, use_pm1=False)
+    if max(primes) >= MAX_PRIME**2:  # perhaps not a prime
         raise _Refused("a root of a number with large prime factors; give the number a name")
-    primes[int(number)] = 1
-    if sum(k * (prime.bit_length() - 1) for prime, k in primes.items()) * abs(exponent) > MAX_BITS:
-        raise _Refused(f"a number of more than {MAX_BITS} bits arises")
+    if number.bit_length() * abs(exponent) > MAX_BITS:
+        raise _Refused(_TOO_MANY_BITS)
     return _product(sp.Pow(sp.Integer(prime), k * exponent) for prime, k in primes.items())
-
-
-@lru_cache(maxsize=1)
-def _small_primes() -> list[int]:
-    return list(sp.primerange(MAX_PRIME))
 
 
 def _factors(value: sp.Expr) -> list[tuple[sp.Expr, sp.Expr]]:
@@ -447,41 +392,21 @@ def _factors(value: sp.Expr) -> list[tuple[sp.Expr, sp.Expr]]:
     ]
 
 
-def _sign(number: sp.Expr) -> int:
-    """Return the sign of a number, perhaps one made of roots; zero is refused."""
-    if sum(1 for _ in islice(sp.preorder_traversal(number), MAX_ROOT_SIZE + 1)) > MAX_ROOT_SIZE:
-        raise _Refused(f"a number has roots and more than {MAX_ROOT_SIZE} parts")
-    try:
-        value = number.evalf(15, maxn=120, strict=True)
-    except sp.PrecisionExhausted:
-        value = sp.Integer(0)
-    if value == 0:
-        raise _Refused("a number is zero, or too near it to divide by or to take a root of")
-    return 1 if value > 0 else -1
-
-
-# SymPy asks of a power of a sum whether it is infinite, of an exponent whether it is zero.
-# To tell, it looks at all there is below and at the roots of polynomials, which takes
-# minutes on a tower of twenty powers, or at degree 1000. These two bound that.
-
-
 @lru_cache(maxsize=10_000)
-def _nesting(value: sp.Expr) -> int:
-    """Return how many powers stand within one another, those of mere symbols not counted."""
-    deepest = max(map(_nesting, value.args), default=0)
-    plain = not isinstance(value, sp.Pow) or (value.base.is_Atom and value.exp.is_Number)
-    return deepest if plain else deepest + 1
+def _weight(value: sp.Expr) -> sp.Expr:
+    """Return the degree in all symbols, up and down alike, and 2 for each power of a sum.
 
-
-@lru_cache(maxsize=10_000)
-def _degree(value: sp.Expr) -> sp.Expr:
-    """Return the total degree in all symbols, with powers up and down counted alike."""
-    degrees = [_degree(part) for part in value.args]
+    SymPy asks whether what has a power is infinite, and an exponent zero. To tell,
+    it looks at all there is below and at the roots of polynomials, which takes
+    minutes on a tower of twenty powers or at degree 1000.
+    """
+    weights = [_weight(part) for part in value.args]
     if isinstance(value, sp.Pow):
-        return degrees[0] * abs(value.exp) if value.exp.is_Number else degrees[0] + degrees[1]
+        size = weights[0] * abs(value.exp) if value.exp.is_Number else sp.Add(*weights)
+        return size if value.base.is_Atom else size + 2
     if isinstance(value, sp.Mul):
-        return sp.Add(*degrees)
-    return max(degrees, default=sp.Integer(int(value.is_Symbol)))
+        return sp.Add(*weights)
+    return max(weights, default=sp.Integer(int(value.is_Symbol)))
 
 
 @lru_cache(maxsize=10_000)

@@ -365,6 +365,14 @@ def test_variables_that_nothing_fixes() -> None:
     assert not found.conditions
     assert found.values[T] == Monomial.of(C * b_0)
     assert found.values[N_TP] * found.values[N_DP] == Monomial.of(b_0)
+    limit = solve(program)
+    certificate = certify(limit, limit.pieces[0])
+    check(certificate)
+    moved = {**certificate.point, N_TP: Monomial.of(C**3), N_DP: Monomial.of(b_0 / C**3)}
+    check(replace(certificate, point=moved))
+    open_point = {**certificate.point, N_TP: Monomial.of(N_TP), N_DP: Monomial.of(b_0 / N_TP)}
+    with pytest.raises(CheckFailedError, match="not a monomial in parameters"):
+        check(replace(certificate, point=open_point))
 
 
 def test_the_conditions_say_how_far_a_point_goes() -> None:

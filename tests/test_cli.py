@@ -35,7 +35,6 @@ ANSWERS = (
     ("limits",),
     ("limits", "--hardware", "h100-sxm"),
     ("limits", "--hardware", "h100-sxm", "--full"),
-    ("limits", "--full"),
     ("cliffs",),
     ("cliffs", "--hardware", "h100-sxm"),
     ("cliffs", "--hardware", "h100-sxm", "--set", "T=1e29"),
@@ -569,19 +568,18 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     ],
 )
 def test_infeasible(command: str, named: list[str], tmp_path: Path) -> None:
-    for form in FORMATS:
-        line = refusal(*command.split(), "--format", form, code=1)
-        assert "no point satisfies the constraints" in line
-        assert "together: they need" in line
-        assert "the constraints the domain" not in line
-        for part in named:
-            assert part in line, line
-    refusal(*command.split(), "-o", str(tmp_path / "new" / "x.txt"), code=1)
+    line = refusal(*command.split(), "-o", str(tmp_path / "new" / "x.txt"), code=1)
+    assert "no point satisfies the constraints" in line
+    assert "together: they need" in line
+    assert "the constraints the domain" not in line
+    for part in named:
+        assert part in line, line
     assert not list(tmp_path.iterdir())
 
 
-def test_a_contradiction_names_constraints_of_the_program() -> None:
-    line = refusal("cliffs", "--hardware", "h100-sxm", "--set", "T=1e40", code=1)
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_contradiction_shows_by_how_much(form: str) -> None:
+    line = refusal("cliffs", "--hardware", "h100-sxm", "--set", "T=1e40", "--format", form, code=1)
     assert "160*E*L_0**2*T*tau**2 <= 3*b_0**2*t_d**2" in line
     # 1e40 over 2.3053e31, the latency wall.
     assert "4.338e+8 times" in line

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 import symscale
 from test_cli import ANSWERS, Done, answer, refusal, run
 
@@ -409,16 +410,14 @@ def test_absurd_magnitudes(name: str) -> None:
     for value in MAGNITUDES:
         if name == "E" and value in ("1e-300", "1/3"):
             continue
-        for form in ("text", "json", "latex"):
+        for command, form in (("limits", "text"), ("limits", "json"), ("cliffs", "text")):
             done = run(
-                "limits", "--hardware", "h100-sxm", "--set", f"{name}={value}", "--format", form
+                command, "--hardware", "h100-sxm", "--set", f"{name}={value}", "--format", form
             )
             ended_well(done)
             assert done.code in (0, 1)
             for word in ("inf", "nan", "NaN", "Infinity", "zoo"):
-                assert word not in done.out.replace("infinit", "").split()
-        done = run("cliffs", "--hardware", "h100-sxm", "--set", f"{name}={value}")
-        ended_well(done)
+                assert word not in done.out.split()
 
 
 @pytest.mark.parametrize("alpha", ["0.4995", "0.123457", "-1000", "-0.4995", "0.3271", "1/3"])
@@ -433,7 +432,7 @@ def test_awkward_exponents(alpha: str) -> None:
 def test_answers_do_not_depend_on_the_folder_or_the_columns(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for columns in ("1", "20", "41", "57", "500", "-3", "x"):
+    for columns in ("1", "57", "500", "x"):
         monkeypatch.setenv("COLUMNS", columns)
         for arguments in ANSWERS:
             if "--full" not in arguments:

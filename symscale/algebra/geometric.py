@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-import mpmath as mp
 import sympy as sp
 
 from symscale.algebra.domain import Domain, IndeterminateSignError
@@ -82,30 +81,28 @@ class SumPiece:
 
     def holds(self, values: Values) -> bool:
         """Whether the conditions hold at given parameters, to 25 digits."""
-        with mp.workdps(30):
-            for left, right in self.conditions:
-                low = sp.N(left.xreplace(dict(values)), 30)
-                high = sp.N(right.xreplace(dict(values)), 30)
-                if low > high * (1 + sp.Float("1e-25", 30)):
-                    return False
-        return True
+        at = dict(values)
+        return all(
+            _at_most(left.xreplace(at), right.xreplace(at)) for left, right in self.conditions
+        )
 
 
 @dataclass(frozen=True)
 class _Target:
-    """What is minimised: `sum(terms)**power`, under monomial constraints.
+    """What is minimised over the free variables: `sum(terms)**power`.
 
     Attributes:
         terms: The terms.
         power: The power.
-        solved: A variable that the sum determines, and its power of the sum.
-        name: The constraint that is the sum, or "".
+        scaling: Where a sum binds: by which powers the variables change together so
+            that the sum becomes 1 while the terms stay as they are.
+        objective: What all terms share, on top of the sum that binds.
     """
 
     terms: tuple[Monomial, ...]
-    power: sp.Expr
-    solved: tuple[sp.Symbol, sp.Expr] | None
-    name: str
+    power: sp.Expr = sp.Integer(1)
+    scaling: Mapping[sp.Symbol, sp.Expr] | None = None
+    objective: Monomial = ONE
 
 
 def closed_forms(program: GeometricProgram) -> tuple[tuple[SumPiece, ...], bool]:
@@ -115,71 +112,58 @@ def closed_forms(program: GeometricProgram) -> tuple[tuple[SumPiece, ...], bool]
         The pieces, and whether together they cover all parameters: every choice of
         binding constraints either has a closed form or cannot be optimal.
     """
-    target = _target(program)
-    if target is None:
-        return (), False
-    rest = [c for c in program.constraints if c.name != target.name]
-    variables = [
-        x for x in program.variables if target.solved is None or x != target.solved[0]
-    ]
     scalars = scalars_for(program.exponent_symbols, program.domain)
-    equalities = [c for c in rest if c.relation == "=="]
-    bounds = [c for c in rest if c.relation == "<="]
+    equalities = _independent(program, scalars)
+    room = len(program.variables) - len(equalities)
+    bounds = [c for c in program.constraints if c.relation == "<=" and len(c.terms) == 1]
+    sums = [c for c in program.constraints if len(c.terms) > 1]
+    # At most one sum, the objective or a constraint, is dealt with at a time.
+    complete = len(sums) + (len(program.objective) > 1) < 2 or room == 0
+    complete = complete or (len(program.objective) == 1 and room == 1)
+    choices = (None, *sums) if len(program.objective) == 1 else (None,)
     pieces: list[SumPiece] = []
-    complete, tried = True, 0
-    for size in range(min(len(bounds), len(variables)) + 1):
-        for active in combinations(bounds, size):
-            tried += 1
-            if tried > MAX_ACTIVE_SETS:
-                return tuple(pieces), False
-            chosen = (*equalities, *active)
-            try:
-                piece, closed = _piece(program, target, variables, chosen, active, rest, scalars)
-            except IndeterminateSignError:
-                piece, closed = None, False
-            complete = complete and closed
-            if piece is not None:
-                pieces.append(piece)
+    tried = 0
+    for size in range(min(len(bounds), room) + 1):
+        for choice in choices:
+            if choice is not None and size == room:
+                continue
+            for active in combinations(bounds, size):
+                tried += 1
+                if tried > MAX_ACTIVE_SETS:
+                    return tuple(pieces), False
+                try:
+                    piece, closed = _piece(program, choice, equalities, active, scalars)
+                except IndeterminateSignError:
+                    piece, closed = None, False
+                complete = complete and closed
+                if piece is not None:
+                    pieces.append(piece)
     return tuple(pieces), complete
 
 
-def _target(program: GeometricProgram) -> _Target | None:
-    """Find the one sum to be minimised; None where there are several."""
-    sums = [c for c in program.constraints if len(c.terms) > 1]
-    if len(program.objective) > 1:
-        if sums:
-            return None
-        return _Target(program.objective, sp.Integer(1), None, "")
-    if len(sums) != 1:
-        return None
-    (constraint,), (objective,) = sums, program.objective
-    others = [t for c in program.constraints if c is not constraint for t in c.terms]
-    for t in program.variables:
-        powers = {term.exponent(t) for term in constraint.terms}
-        gain = objective.exponent(t)
-        if len(powers) != 1 or any(o.exponent(t) != 0 for o in others):
-            continue
-        fall = -powers.pop()
-        if not (fall.is_positive and gain.is_positive):
-            continue
-        # objective = rest * t**gain, and t**fall = sum: minimise (rest**(fall/gain) * sum).
-        rest = objective / Monomial.of(t) ** gain
-        scale = rest ** (fall / gain) * Monomial.of(t) ** fall
-        terms = tuple(scale * term for term in constraint.terms)
-        return _Target(terms, gain / fall, (t, 1 / fall), constraint.name)
-    return None
+def _independent(program: GeometricProgram, scalars: Scalars) -> list[SumConstraint]:
+    """Equalities of which none follows from others; the rest restrict the parameters."""
+    one = scalars.convert(sp.Integer(1))
+    kept: list[SumConstraint] = []
+    rows: list[list[Any]] = []
+    for constraint in program.constraints:
+        if constraint.relation == "==":
+            row = [scalars.convert(constraint.terms[0].exponent(x)) for x in program.variables]
+            if not echelon([*rows, row], one).null_operations:
+                kept.append(constraint)
+                rows.append(row)
+    return kept
 
 
 def _piece(
     program: GeometricProgram,
-    target: _Target,
-    variables: Sequence[sp.Symbol],
-    chosen: Sequence[SumConstraint],
+    bound_sum: SumConstraint | None,
+    equalities: Sequence[SumConstraint],
     active: Sequence[SumConstraint],
-    rest: Sequence[SumConstraint],
     scalars: Scalars,
 ) -> tuple[SumPiece | None, bool]:
-    """The stationary point with `chosen` tight; and whether this choice is settled."""
+    """The optimum with a choice of constraints tight; and whether this choice is settled."""
+    variables, chosen = program.variables, (*equalities, *active)
     one = scalars.convert(sp.Integer(1))
     rows = [[scalars.convert(c.terms[0].exponent(x)) for x in variables] for c in chosen]
     form = echelon(rows, one) if rows else None
@@ -188,42 +172,92 @@ def _piece(
     eliminated = _solve_monomials(
         variables, form, [c.terms[0].split(variables)[1] ** -1 for c in chosen], scalars
     )
-    merged: dict[Monomial, sp.Expr] = {}
-    for term in target.terms:
-        powers, coefficient = term.substitute(eliminated).split(variables)
-        merged[powers] = merged.get(powers, sp.Integer(0)) + coefficient.expr
+    target: _Target | None = _Target(program.objective)
+    if bound_sum is not None:
+        target, closed = _scaled(program.objective[0], bound_sum, variables, eliminated, scalars)
+        if target is None:
+            return None, closed
+    merged = _merged(target.terms, variables, eliminated)
     constant = merged.pop(ONE, sp.Integer(0))
-    stationary, closed = _stationary(merged, variables, scalars)
+    stationary, closed = _stationary(merged, variables, eliminated, scalars)
     if stationary is None:
         return None, closed
-    balanced, free_point = stationary
+    balanced, free_point, free = stationary
+    least = balanced + constant
     point = {
-        x: eliminated[x].substitute(free_point) if x in eliminated else free_point.get(x, ONE)
+        x: eliminated[x].substitute(free_point) if x in eliminated else free_point[x]
         for x in variables
     }
-    least = balanced + constant
-    expressions = {x: m.expr for x, m in point.items()}
-    terms = [t.substitute(point).expr for t in target.terms]
-    conditions = _feasible(rest, chosen, point)
-    optimal = _multiplier_conditions(target.terms, terms, variables, chosen, active, scalars)
+    if target.scaling is not None:
+        size = _as_monomial(least) / target.objective.substitute(point)
+        point = {x: m * size ** target.scaling[x] for x, m in point.items()}
+        free -= 1
+    others = [c for c in program.constraints if c not in chosen and c is not bound_sum]
+    # A sum may hold elsewhere than where free variables were set to 1.
+    settled = free == 0 or all(len(c.terms) == 1 for c in others)
+    values = [t.substitute(point).expr for t in target.terms]
+    conditions = _feasible(others, point)
+    optimal = _multiplier_conditions(target.terms, values, variables, chosen, active, scalars)
     if conditions is None or optimal is None:
-        return None, True
+        return None, settled or optimal is None
     value = least**target.power
-    if target.solved is not None:
-        solved, power = target.solved
-        scale = _solved_scale(program, target, solved)
-        expressions[solved] = (least / scale.substitute(point).expr) ** power
-    binding = tuple(c.name for c in active)
-    binding = (target.name, *binding) if target.name else binding
-    expr = 1 / value if program.inverse else value
-    return SumPiece(expr, binding, expressions, (*conditions, *optimal)), True
+    names = tuple(c.name for c in ((bound_sum,) if bound_sum else ()) + tuple(active))
+    piece = SumPiece(
+        1 / value if program.inverse else value, names,
+        {x: m.expr for x, m in point.items()}, (*conditions, *optimal),
+    )
+    return piece, settled
 
 
-def _solved_scale(program: GeometricProgram, target: _Target, solved: sp.Symbol) -> Monomial:
-    """What the sum was multiplied by, beside the solved variable's power."""
-    constraint = next(c for c in program.constraints if c.name == target.name)
-    fall = -constraint.terms[0].exponent(solved)
-    return target.terms[0] / constraint.terms[0] / Monomial.of(solved) ** fall
+def _merged(
+    terms: Sequence[Monomial],
+    variables: Sequence[sp.Symbol],
+    eliminated: Mapping[sp.Symbol, Monomial],
+) -> dict[Monomial, sp.Expr]:
+    """The coefficients of a sum by powers of the variables that are left."""
+    merged: dict[Monomial, sp.Expr] = {}
+    for term in terms:
+        powers, coefficient = term.substitute(eliminated).split(variables)
+        merged[powers] = merged.get(powers, sp.Integer(0)) + coefficient.expr
+    return merged
+
+
+def _scaled(
+    objective: Monomial,
+    constraint: SumConstraint,
+    variables: Sequence[sp.Symbol],
+    eliminated: Mapping[sp.Symbol, Monomial],
+    scalars: Scalars,
+) -> tuple[_Target | None, bool]:
+    """Minimise a monomial where a sum is 1, as the least product of the two.
+
+    Along some direction d of the logarithms every term of the sum falls alike, by
+    exp(-1), and the objective grows, by exp(g). Then objective**(1/g) * sum does not
+    change along d, and its least value to the power g is the least objective.
+
+    Returns:
+        The target, or None; and whether the question is settled.
+    """
+    one = scalars.convert(sp.Integer(1))
+    merged = list(_merged(constraint.terms, variables, eliminated))
+    form = echelon([[scalars.convert(p.exponent(x)) for x in variables] for p in merged], one)
+    if any(sum(operation[1:], operation[0]) for operation in form.null_operations):
+        return None, False  # no such direction
+    left, _ = objective.substitute(eliminated).split(variables)
+    rest, used = form.reduce([scalars.convert(left.exponent(x)) for x in variables])
+    if any(rest):
+        return None, True  # the objective improves without changing the sum
+    gain = -sum(used[1:], used[0])
+    if not gain or scalars.sign(scalars.clear([gain, one])[0]) <= 0:
+        return None, True  # the sum does not hold the objective back
+    power = field_to_expr(scalars, gain)
+    scaling = dict.fromkeys(variables, sp.Integer(0))
+    for pivot, operation in zip(form.pivots, form.operations, strict=True):
+        scaling[variables[pivot]] = -field_to_expr(scalars, sum(operation[1:], operation[0]))
+    for x, monomial in eliminated.items():
+        scaling[x] = sp.Add(*(scaling[s] * monomial.exponent(s) for s in variables))
+    shared = objective ** (1 / power)
+    return _Target(tuple(shared * t for t in constraint.terms), power, scaling, shared), True
 
 
 def _solve_monomials(
@@ -249,27 +283,31 @@ def _solve_monomials(
 
 
 def _stationary(
-    merged: Mapping[Monomial, sp.Expr], variables: Sequence[sp.Symbol], scalars: Scalars
-) -> tuple[tuple[sp.Expr, dict[sp.Symbol, Monomial]] | None, bool]:
-    """The least value of a sum of monomials over free variables, and where it is attained.
+    merged: Mapping[Monomial, sp.Expr],
+    variables: Sequence[sp.Symbol],
+    eliminated: Mapping[sp.Symbol, Monomial],
+    scalars: Scalars,
+) -> tuple[tuple[sp.Expr, dict[sp.Symbol, Monomial], int] | None, bool]:
+    """The least value of a sum of monomials over the variables left, and where it is attained.
 
     Returns:
-        Value and point, or None; and whether the question is settled.
+        Value, point, and how many variables are free, or None; and whether the
+        question is settled.
     """
+    left = [x for x in variables if x not in eliminated]
     if not merged:
-        return (sp.Integer(0), {}), True
+        return (sp.Integer(0), dict.fromkeys(left, ONE), len(left)), True
     one = scalars.convert(sp.Integer(1))
-    powers = list(merged)
-    matrix = [[scalars.convert(p.exponent(x)) for x in variables] for p in powers]
-    balance = echelon(matrix, one).null_operations
+    matrix = [[scalars.convert(p.exponent(x)) for x in left] for p in merged]
+    form = echelon(matrix, one)
+    balance = form.null_operations
     if not balance:
         return None, True
     if len(balance) > 1:
         return None, False
     ring = scalars.clear(balance[0])
-    signs = {scalars.sign(w) for w in ring if w}
-    if len(signs) != 1 or not all(ring):
-        return None, len(signs) != 1
+    if not all(ring) or len({scalars.sign(w) for w in ring}) != 1:
+        return None, True  # no weights that are all positive balance the exponents
     total = sum(ring[1:], ring[0])
     weights = [scalars.to_expr(w, total) for w in ring]
     value: sp.Expr = sp.Integer(1)
@@ -281,10 +319,9 @@ def _stationary(
         value_monomial * _as_monomial(w) / _as_monomial(c)
         for c, w in zip(merged.values(), weights, strict=True)
     ]
-    form = echelon(matrix, one)
-    solved = _solve_monomials(variables, form, known, scalars)
-    free = {x: ONE for x in variables if x not in solved}
-    return (value, {**free, **{x: m.substitute(free) for x, m in solved.items()}}), True
+    solved = _solve_monomials(left, form, known, scalars)
+    free = {x: ONE for x in left if x not in solved}
+    return (value, {**free, **{x: m.substitute(free) for x, m in solved.items()}}, len(free)), True
 
 
 def _as_monomial(expr: sp.Expr) -> Monomial:
@@ -303,21 +340,28 @@ def _as_monomial(expr: sp.Expr) -> Monomial:
 
 
 def _feasible(
-    rest: Sequence[SumConstraint],
-    chosen: Sequence[SumConstraint],
-    point: Mapping[sp.Symbol, Monomial],
+    others: Sequence[SumConstraint], point: Mapping[sp.Symbol, Monomial]
 ) -> list[tuple[sp.Expr, sp.Expr]] | None:
     """Conditions for the other constraints to hold at the point; None if they never do."""
-    conditions = []
-    for constraint in rest:
-        if constraint in chosen:
-            continue
-        ratio = constraint.terms[0].substitute(point)
-        if ratio.free_symbols:
-            conditions.append(_plainest(ratio.expr, sp.Integer(1)))
-        elif ratio.compare_one() > 0:
-            return None
+    conditions: list[tuple[sp.Expr, sp.Expr]] = []
+    for constraint in others:
+        terms = [t.substitute(point).expr for t in constraint.terms]
+        pair = (
+            _plainest(terms[0], sp.Integer(1)) if len(terms) == 1
+            else (sp.Add(*terms), sp.Integer(1))
+        )
+        for left, right in (pair, pair[::-1]) if constraint.relation == "==" else (pair,):
+            if left.free_symbols or right.free_symbols:
+                conditions.append((left, right))
+            elif not _at_most(left, right):
+                return None
     return conditions
+
+
+def _at_most(left: sp.Expr, right: sp.Expr) -> bool:
+    """Whether one number is at most another, to 25 digits."""
+    low, high = (sp.N(side, 30) for side in (left, right))
+    return bool(low <= high * (1 + sp.Float("1e-25", 30)))
 
 
 def _multiplier_conditions(
@@ -352,8 +396,8 @@ def _multiplier_conditions(
             sign = scalars.sign(scalars.clear([used[position], one])[0])
             # mu = -weight * value
             (negative if sign > 0 else positive).append(abs(weight) * value)
-        if not positive:
-            return None if negative else []
+        if negative and not positive:
+            return None
         if negative:
             conditions.append(_plainest(sp.Add(*negative), sp.Add(*positive)))
     return conditions

@@ -5,7 +5,7 @@ It uses SciPy and no closed form, so that it checks them.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sympy as sp
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Part: TypeAlias = "tuple[np.ndarray, np.ndarray]"
 
 _REACH = 600.0  # natural logarithms of variables stay within it
+_EXCESS = 1e-9  # of the logarithm of a sum that is to be at most 1
+_NOWHERE = "no point satisfies the constraints at these parameters"
 
 
 @dataclass(frozen=True)
@@ -65,50 +67,65 @@ def minimize(
     equal = [rows(c.terms) for c in program.constraints if c.relation == "=="]
     start = _start(target, sums, equal, n)
 
-    def log_sum(x: "np.ndarray", part: "Part") -> float:
-        y = part[0] @ x + part[1]
-        top = y.max()
-        return float(top + np.log(np.exp(y - top).sum()))
-
-    def slope(x: "np.ndarray", part: "Part") -> "np.ndarray":
-        y = part[0] @ x + part[1]
-        weight = np.exp(y - y.max())
-        return np.asarray(weight @ part[0] / weight.sum())
-
-    constraints = [
-        {"type": "ineq", "fun": lambda x, s=s: -log_sum(x, s), "jac": lambda x, s=s: -slope(x, s)}
-        for s in sums
-    ] + [
-        {"type": "eq", "fun": lambda x, e=e: e[0] @ x + e[1], "jac": lambda x, e=e: e[0]}
-        for e in equal
-    ]
+    constraints = _constraints(sums, equal)
     best = None
     x = start
     for _ in range(6):
         found = search(
-            log_sum, x, args=(target,), jac=slope, method="SLSQP", constraints=constraints,
+            _log_sum, x, args=(target,), jac=_slope, method="SLSQP", constraints=constraints,
             options={"maxiter": 400, "ftol": 1e-15},
         )
         worst = max(
-            [log_sum(found.x, s) for s in sums]
+            [_log_sum(found.x, s) for s in sums]
             + [float(abs(e[0] @ found.x + e[1]).max()) for e in equal] + [0.0]
         )
-        if worst < 1e-9 and (best is None or found.fun < best.fun - 1e-14):
+        if worst < _EXCESS and (best is None or found.fun < best.fun - 1e-14):
             best, x = found, found.x
         else:
             break
     if best is None:
         raise NoAnswerError("the numerical search did not converge")
-    value = float(np.exp(log_sum(best.x, target)))
+    value = float(np.exp(_log_sum(best.x, target)))
     point = {v: float(np.exp(t)) for v, t in zip(program.variables, best.x, strict=True)}
     return NumericalOptimum(1 / value if program.inverse else value, point)
+
+
+def _log_sum(x: "np.ndarray", part: "Part") -> float:
+    """The logarithm of a sum of monomials."""
+    import numpy as np
+
+    y = part[0] @ x + part[1]
+    top = y.max()
+    return float(top + np.log(np.exp(y - top).sum()))
+
+
+def _slope(x: "np.ndarray", part: "Part") -> "np.ndarray":
+    """Its gradient."""
+    import numpy as np
+
+    y = part[0] @ x + part[1]
+    weight = np.exp(y - y.max())
+    return np.asarray(weight @ part[0] / weight.sum())
+
+
+def _constraints(sums: "list[Part]", equal: "list[Part]") -> list[dict[str, Any]]:
+    """The constraints as SciPy takes them."""
+    found: list[dict[str, Any]] = [
+        {"type": "ineq", "fun": lambda x, s=s: -_log_sum(x, s), "jac": lambda x, s=s: -_slope(x, s)}
+        for s in sums
+    ]
+    found += [
+        {"type": "eq", "fun": lambda x, e=e: e[0] @ x + e[1], "jac": lambda x, e=e: e[0]}
+        for e in equal
+    ]
+    return found
 
 
 def _start(target: "Part", sums: "list[Part]", equal: "list[Part]", n: int) -> "np.ndarray":
     """A feasible point, if possible with every sum at most 1 by a wide margin.
 
     Raises:
-        InfeasibleError: If there is none even with the sums' largest terms alone.
+        InfeasibleError: If there is none.
         UnboundedError: If the largest term of the objective has no lower bound.
     """
     import numpy as np
@@ -117,11 +134,46 @@ def _start(target: "Part", sums: "list[Part]", equal: "list[Part]", n: int) -> "
         found = _largest_terms(target, sums, equal, n, margin, _REACH)
         if found is None:
             continue
+        start = np.asarray(found[:n])
+        if not margin:
+            start = _inside(start, sums, equal)
         wider = _largest_terms(target, sums, equal, n, margin, 2 * _REACH)
         if wider is None or wider[n] < found[n] - 1.0:
             raise UnboundedError("the objective has no bound: it improves for ever")
-        return np.asarray(found[:n])
-    raise InfeasibleError("no point satisfies the constraints at these parameters")
+        return start
+    raise InfeasibleError(_NOWHERE)
+
+
+def _inside(start: "np.ndarray", sums: "list[Part]", equal: "list[Part]") -> "np.ndarray":
+    """A feasible point from one at which only the sums' largest terms are at most 1.
+
+    Raises:
+        InfeasibleError: If there is none: the least possible excess is positive.
+    """
+    import numpy as np
+    from scipy.optimize import minimize as search
+
+    def lifted(part: "Part", excess: float) -> "Part":
+        return np.hstack([part[0], np.full((len(part[1]), 1), excess)]), part[1]
+
+    goal = np.eye(len(start) + 1)[-1]
+    x = np.append(start, max(_log_sum(start, s) for s in sums))
+    for _ in range(6):
+        found = search(
+            lambda x: float(x[-1]), x, jac=lambda _: goal, method="SLSQP",
+            constraints=_constraints(
+                [lifted(s, -1.0) for s in sums], [lifted(e, 0.0) for e in equal]
+            ),
+            bounds=[(None, None)] * len(start) + [(-1.0, None)],
+            options={"maxiter": 400, "ftol": 1e-15},
+        )
+        better = found.x[-1] < x[-1] - 1e-12
+        x = found.x
+        if not better:
+            break
+    if max(_log_sum(x[:-1], s) for s in sums) > _EXCESS:
+        raise InfeasibleError(_NOWHERE)
+    return np.asarray(x[:-1])
 
 
 def _largest_terms(

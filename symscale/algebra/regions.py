@@ -1,5 +1,6 @@
 """Points at which given monomials exceed 1: where a piece rules, exactly verified."""
 
+import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -14,6 +15,9 @@ from symscale.algebra.domain import Domain
 from symscale.algebra.monomial import Monomial
 
 _REACHES = (4, 40, 400)
+_PROJECTIONS = 300
+_MARGIN, _CLEAR = 0.5, 1e-6
+_FARTHEST = 200.0
 _NOTHING = Fraction(1, 10**20)
 _ROUNDING = Fraction(1, 10**35)
 _SAMPLES = tuple(sp.Rational(k, 7) for k in (3, 1, 5, 2, 6))
@@ -77,6 +81,9 @@ def _at_sample(
     atoms: list[Any] = list(names)
     atoms += [a for m in [*strict, *weak] for a in m.atoms if a not in atoms]
     atoms = list(dict.fromkeys(atoms))
+    guess = _guess(strict, weak, atoms)
+    if guess is not None:
+        return guess, False
     if _widest(strict, weak, atoms, False, None) is None:
         return None, True
     for margin_for_weak, reach in product((True, False), _REACHES):
@@ -92,6 +99,46 @@ def _at_sample(
             ):
                 return values, False
     return None, False
+
+
+def _guess(
+    strict: Sequence[Monomial], weak: Sequence[Monomial], atoms: Sequence[sp.Expr]
+) -> dict[sp.Symbol, sp.Rational] | None:
+    """A point found cheaply, by projecting onto one violated condition after the other.
+
+    It is in floating point, but a point is returned only if it exceeds every monomial's
+    logarithm by far more than rounding, so that it is right; None says nothing.
+    """
+    if any(not a.is_Symbol for a in atoms):
+        return None
+    places = {a: k for k, a in enumerate(atoms)}
+    rows = []
+    for monomial in [*strict, *weak]:
+        row = [(places[a], float(e)) for a, e in monomial.powers if a in places]
+        norm = sum(e * e for _, e in row)
+        if norm:
+            rows.append((row, float(logarithm(monomial.coefficient)), norm))
+        elif monomial.compare_one() < (1 if monomial in strict else 0):
+            return None
+    point = [0.0] * len(atoms)
+    for _ in range(_PROJECTIONS):
+        worst, gap = None, _MARGIN
+        for row, constant, norm in rows:
+            value = constant + sum(e * point[k] for k, e in row)
+            if value < gap:
+                worst, gap = (row, norm), value
+        if worst is None:
+            break
+        row, norm = worst
+        for k, e in row:
+            point[k] += e * (2 * _MARGIN - gap) / norm
+    if not all(abs(x) < _FARTHEST for x in point):
+        return None
+    values = [f"{math.exp(x):.4g}" for x in point]
+    logs = [math.log(float(v)) for v in values]
+    if any(c + sum(e * logs[k] for k, e in row) < _CLEAR for row, c, _ in rows):
+        return None
+    return {a: sp.Rational(v) for a, v in zip(atoms, values, strict=True)}
 
 
 def _widest(
