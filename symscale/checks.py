@@ -9,8 +9,8 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from symscale.algebra.certificate import check as check_certificate
-from symscale.algebra.monomial import ONE
-from symscale.algebra.rewrite import Relation, Rewrite
+from symscale.algebra.monomial import ONE, Monomial
+from symscale.algebra.rewrite import Relation, Rewrite, relate
 from symscale.derivation import Derivation, Step, ratio_of, relation_of
 from symscale.errors import CheckFailedError
 from symscale.symbols import NOTATION
@@ -47,25 +47,50 @@ def check_derivation(derivation: Derivation, seed: int = 0) -> tuple[StepCheck, 
         CheckFailedError: If a step does not hold; the text names it and a counterexample.
     """
     rng = random.Random(seed)  # noqa: S311  # sampling, not secrets
-    return tuple(_check_step(derivation, step, rng) for step in derivation.steps)
+    checks: list[StepCheck] = []
+    earlier: set[str] = set()
+    for step in derivation.steps:
+        label = f"{derivation.name}, step {step.key!r}"
+        if step.key in earlier:
+            raise CheckFailedError(f"{label}: an earlier step has this label")
+        for key in step.premises:
+            if key not in earlier:
+                raise CheckFailedError(f"{label}: no earlier step is labelled {key!r}")
+        checks.append(_check_step(label, derivation, step, rng))
+        earlier.add(step.key)
+    return tuple(checks)
 
 
-def _check_step(derivation: Derivation, step: Step, rng: random.Random) -> StepCheck:
-    label = f"{derivation.name}, step {step.key!r}"
+def _check_step(
+    label: str, derivation: Derivation, step: Step, rng: random.Random
+) -> StepCheck:
     if step.is_given:
         return StepCheck(step.key, None, 0)
-    if step.certificate is not None:
+    if step.kind == "optimum":
+        if step.certificate is None:
+            raise CheckFailedError(f"{label}: it has no certificate")
         check_certificate(step.certificate)
+        program, bound = step.certificate.program, step.certificate.bound
+        _check_says(label, step, relate(program.objective.expr, "==", bound.expr))
         return StepCheck(step.key, True, _certificate_points(label, step, rng))
-    if step.rewrite is not None:
-        exact = _exact_rewrite(step.rewrite)
-        points = _rewrite_points(label, step.rewrite, rng)
-        if step.kind == "replacement":
-            (premise,) = step.premises
-            _check_replacement(label, derivation.step(premise).statement, step)
-        return StepCheck(step.key, exact, points)
-    power = _check_product(label, derivation, step)
-    return StepCheck(step.key, True, _product_points(label, derivation, step, power, rng))
+    if step.kind == "product":
+        power = _check_product(label, derivation, step)
+        return StepCheck(step.key, True, _product_points(label, derivation, step, power, rng))
+    if step.rewrite is None:
+        raise CheckFailedError(f"{label}: it has no rewrite")
+    exact = _exact_rewrite(step.rewrite)
+    points = _rewrite_points(label, step.rewrite, rng)
+    if step.kind == "replacement":
+        (premise,) = step.premises
+        _check_replacement(label, derivation.step(premise).statement, step)
+    else:
+        _check_says(label, step, step.rewrite.statement)
+    return StepCheck(step.key, exact, points)
+
+
+def _check_says(label: str, step: Step, proven: sp.Basic) -> None:
+    if step.statement != proven:
+        raise CheckFailedError(f"{label}: it says {step.statement}, proven is {proven}")
 
 
 def _check_product(label: str, derivation: Derivation, step: Step) -> sp.Expr:
@@ -79,11 +104,13 @@ def _check_product(label: str, derivation: Derivation, step: Step) -> sp.Expr:
         premise = derivation.step(key)
         if premise.relation != "==" and not _positive(weight):
             raise CheckFailedError(f"{label}: the inequality {key!r} is raised to {weight}")
+        if premise.relation != "==" and step.relation == "==":
+            raise CheckFailedError(f"{label}: the inequality {key!r} proves no equality")
         product = product * ratio_of(premise.statement) ** weight
     claimed = ratio_of(step.statement)
     (atom,) = [a for a in (step.statement.lhs,) if a in claimed.atoms] or [claimed.atoms[0]]
     power = product.exponent(atom) / claimed.exponent(atom)
-    if not (product / claimed**power).is_one:
+    if power == 0 or not (product / claimed**power).is_one:
         raise CheckFailedError(f"{label}: the premises multiply to {product.expr} <= 1")
     if step.relation != "==" and not _positive(power):
         raise CheckFailedError(f"{label}: the relation points the wrong way")
@@ -102,6 +129,8 @@ def _check_replacement(label: str, old: Relational, step: Step) -> None:
     same_side = sp.simplify(step.statement.lhs - scale * rewrite.after) == 0
     if not same_side or step.statement.rhs != old.rhs:
         raise CheckFailedError(f"{label}: it replaces something else than the rewrite's side")
+    if step.relation != relation_of(old):
+        raise CheckFailedError(f"{label}: it turns the relation")
 
 
 def _exact_rewrite(rewrite: Rewrite) -> bool:
@@ -124,8 +153,12 @@ def _rewrite_points(label: str, rewrite: Rewrite, rng: random.Random) -> int:
     symbols = rewrite.before.free_symbols | rewrite.after.free_symbols
     symbols |= set().union(*(f.free_symbols for f in rewrite.facts.values()))
     symbols -= set(rewrite.facts)
-    for _ in range(POINTS):
-        point = sample(symbols, rewrite.conditions, rng, label)
+    points = [sample(symbols, rewrite.conditions, rng, label) for _ in range(POINTS)]
+    if rewrite.factor is not None:  # it is greatest where the degrees are least
+        points[0] = points[0] | _least(symbols, rewrite.conditions)
+    if rewrite.equality:
+        _check_equality(label, rewrite, points[-1])
+    for point in points:
         facts = {s: _value(e, point) for s, e in rewrite.facts.items()}
         before = _value(rewrite.before, {**point, **facts})
         after = _value(rewrite.after, {**point, **facts})
@@ -141,6 +174,38 @@ def _rewrite_points(label: str, rewrite: Rewrite, rng: random.Random) -> int:
                     f"at {_shown(point)}"
                 )
     return POINTS
+
+
+def _least(
+    symbols: set[sp.Symbol], conditions: tuple[sp.Basic, ...]
+) -> dict[sp.Symbol, sp.Expr]:
+    """The least values of degrees and sizes under conditions `symbol >= number`."""
+    found: dict[sp.Symbol, sp.Expr] = {}
+    for s in symbols:
+        entry = NOTATION.get(s.name)
+        if entry is not None and entry.lower is not None:
+            found[s] = sp.Integer(entry.lower)
+    for c in conditions:
+        if isinstance(c, sp.Ge) and c.lhs in symbols and c.rhs.is_Rational:
+            found[c.lhs] = max(c.rhs, found.get(c.lhs, c.rhs))
+    return found
+
+
+def _check_equality(label: str, rewrite: Rewrite, point: dict[sp.Symbol, sp.Expr]) -> None:
+    """Where the relations of equality hold, both sides must be equal: at one random point."""
+    at = dict(point)
+    for relation in rewrite.equality:
+        ratio = ratio_of(relation).substitute(rewrite.facts)
+        x = next((a for a in ratio.atoms if a in at), None)
+        if x is None:
+            raise CheckFailedError(f"{label}: {relation} fixes nothing")
+        rest = ratio / Monomial.of(x) ** ratio.exponent(x)
+        at[x] = _value((rest ** (-1 / ratio.exponent(x))).expr, at)
+    facts = {s: _value(e, at) for s, e in rewrite.facts.items()}
+    before = _value(rewrite.before, {**at, **facts})
+    after = _value(rewrite.after, {**at, **facts})
+    if not holds(before, "==", after):
+        raise CheckFailedError(f"{label}: the two sides differ where {rewrite.equality}")
 
 
 def _product_points(

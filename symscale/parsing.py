@@ -1,9 +1,8 @@
-"""Expressions and relations from a user's text, by a whitelist: nothing in the text is executed.
+"""Expressions and relations from a user's text, by a whitelist: nothing in it is executed.
 
-A scan of the characters turns `^` into `**` and blanks out the numbers, Python's
-`ast` finds the structure, and a walk over a few kinds of node builds the SymPy
-expression. Numbers are exact: 0.1 is 1/10. Every size has a limit, and is
-compared before SymPy is given the work.
+A scan turns `^` into `**` and blanks out the numbers, Python's `ast` finds the
+structure, and a walk over a few kinds of node builds the expression. Numbers are
+exact: 0.1 is 1/10. Every size has a limit, compared before SymPy gets the work.
 
 Example:
     >>> from symscale.symbols import NOTATION
@@ -60,10 +59,7 @@ def parse_expression(text: str, names: Mapping[str, sp.Expr]) -> sp.Expr:
     Both `^` and `**` are powers, and a unary minus binds less tightly. Under a
     root, or a power that is no integer, all factors but one must show that they
     are positive; sqrt((b - D)^2) is refused. `max` and `min` compare numbers only.
-
-    Args:
-        text: What the user wrote.
-        names: What each name in it stands for.
+    `names` holds what each name stands for.
 
     Raises:
         ParseError: If it is anything else, or beyond a limit.
@@ -94,12 +90,10 @@ def parse_relation(text: str, names: Mapping[str, sp.Expr]) -> Relation:
     node = reader.body
     if not isinstance(node, ast.Compare):
         raise ParseError(f"{shown(text)} compares nothing; write such as N_DP <= b")
-    if len(node.ops) > 1:
-        raise ParseError(f"{shown(text)} chains comparisons; write one relation for each")
-    operator = _RELATIONS.get(type(node.ops[0]))
-    if operator is None:
-        raise ParseError(f"{shown(text)} is not a relation with <=, >= or ==; write one of them")
-    return Relation(reader.value(node.left), operator, reader.value(node.comparators[0]))
+    if len(node.ops) > 1 or type(node.ops[0]) not in _RELATIONS:
+        raise ParseError(f"{shown(text)}: a relation has one comparison, by <=, >= or ==")
+    lhs, rhs = reader.value(node.left), reader.value(node.comparators[0])
+    return Relation(lhs, _RELATIONS[type(node.ops[0])], rhs)
 
 
 def parse_assignment(text: str) -> tuple[str, str]:
@@ -120,28 +114,27 @@ def parse_assignment(text: str) -> tuple[str, str]:
 
 _RELATIONS: dict[type[ast.cmpop], str] = {ast.LtE: "<=", ast.GtE: ">=", ast.Eq: "=="}
 _LOOKALIKES = {"×": "*", "·": "*", "−": "-", "–": "-", "÷": "/", "≤": "<=", "≥": ">="}
-_DIGITS = "[0-9]+(?:_[0-9]+)*"
+_DIGITS = "[0-9]++(?:_[0-9]++)*+"
 _NUMBER = rf"(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?"
 _TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<name>[^\W\d]\w*)|(?P<power>\^|\*\*)|(?P<bracket>[\[\](){},])|"
     rf"(?P<number>(?<![\w.]){_NUMBER}(?![\w.]))|"
     r"(?P<other>\.(?![0-9])|[-+*/:;<>=!@%&|~])"
 )
+_Pair = tuple[type[ast.operator], type[ast.operator]]
 
 
 class _Reader:
     """One text: its scan, its tree, and the walk that builds expressions from it."""
 
     def __init__(self, text: str, names: Mapping[str, sp.Expr]) -> None:
-        if len(text) > MAX_LENGTH:
-            raise ParseError(f"{shown(text)} has more than {MAX_LENGTH} characters")
-        self.text, self.names = text, names
+        if not text.strip() or len(text) > MAX_LENGTH:
+            raise ParseError(f"{shown(text)} has no or more than {MAX_LENGTH} characters")
+        self.text, self.names = text.strip(), names
         # Where in the text each character of the code comes from: messages quote the text.
         self.origin: list[int] = []
         code = self.scan()
-        self.origin.append(len(text))
-        if not code.strip():
-            raise ParseError("the expression is empty")
+        self.origin.append(len(self.text))
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -158,33 +151,22 @@ class _Reader:
             match = _TOKEN.match(self.text, position)
             if match is None:
                 raise self.strange(position)
-            written, kind = match[0], match.lastgroup
-            if kind == "space":
-                written = " " if code else ""
-            elif kind == "name":
-                written = self.plain_name(written)
+            written, kind = match[0], match.lastgroup or ""
+            code.append({"space": " ", "power": "**"}.get(kind, written))
+            if kind == "name":
+                code[-1] = self.plain_name(written)
             elif kind == "number":
                 parse_number(written)
-                written = "1" * len(written)  # so that Python never reads the number itself
-            elif kind == "power":
-                written = "**"
-            elif kind == "bracket":
-                depth += (written in "([{") - (written in ")]}")
-            if depth < 0:
-                raise ParseError(f"{shown(self.text)} closes a bracket that is not open")
+                code[-1] = "1" * len(written)  # so that Python never reads the number itself
+            # No character of the code lies past its token: `^` is shorter than `**`.
+            self.origin += [min(position + i, match.end() - 1) for i in range(len(code[-1]))]
+            position = match.end()
+            nodes += kind not in ("space", "bracket")
+            depth += (written in "([{") - (written in ")]}")
             if depth > MAX_DEPTH:
                 raise self.too_deep()
-            nodes += kind not in ("space", "bracket")
-            code.append(written)
-            # No character of the code lies past its token: `^` is shorter than `**`.
-            self.origin += [min(position + i, match.end() - 1) for i in range(len(written))]
-            position = match.end()
-        if depth:
-            raise ParseError(f"{shown(self.text)} does not close a bracket")
         if nodes > MAX_NODES:
-            raise ParseError(
-                f"{shown(self.text)} has more than {MAX_NODES} numbers, names and operators"
-            )
+            raise ParseError(f"{shown(self.text)} has more than {MAX_NODES} names and operators")
         return "".join(code)
 
     def plain_name(self, name: str) -> str:
@@ -205,8 +187,8 @@ class _Reader:
     def unreadable(self, offset: int) -> ParseError:
         if re.search(r"(?<![<>=!:])=(?!=)", self.text):
             return ParseError(f"{shown(self.text)} has a single =; a relation has <=, >= or ==")
-        rest = self.text[self.origin[min(max(offset - 1, 0), len(self.origin) - 1)] :].strip()
-        where = f" from {shown(rest)} on" if rest and rest != self.text.strip() else ""
+        start = self.origin[min(max(offset - 1, 0), len(self.origin) - 1)]
+        where = f" from {shown(self.text[start:])} on" if 0 < start < len(self.text) else ""
         return ParseError(f"cannot read {shown(self.text)}{where}")
 
     def too_deep(self) -> ParseError:
@@ -236,10 +218,9 @@ class _Reader:
                 return _product(_power(v, sp.Integer(-1)) if inverse else v for v, inverse in parts)
             case ast.BinOp(left=left, op=ast.Pow(), right=right):
                 return _power(self.value(left, depth), self.value(right, depth))
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return -self.value(operand, depth)
-            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-                return self.value(operand, depth)
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
+                value = self.value(operand, depth)
+                return -value if isinstance(sign, ast.USub) else value
             case ast.Constant(value=int()) if self.quote(node)[0] in "0123456789.":
                 return _within(sp.Rational(parse_number(self.quote(node))))
             case ast.Name() | ast.Attribute() if self.quote(node) in self.names:
@@ -254,14 +235,10 @@ class _Reader:
         kind = re.sub(r"\B(?=[A-Z])", " ", type(getattr(node, "op", node)).__name__).lower()
         raise _Refused(f"not allowed in an expression ({kind})")
 
-    def chain(
-        self, node: ast.expr, pair: tuple[type[ast.operator], type[ast.operator]], depth: int
-    ) -> list[tuple[sp.Expr, bool]]:
-        """Return the parts of a chain of operators, each with whether it is inverted.
-
-        A loop, because the tree of a thousand terms is a thousand levels deep.
-        """
+    def chain(self, node: ast.expr, pair: _Pair, depth: int) -> list[tuple[sp.Expr, bool]]:
+        """Return the parts of a chain of operators, each with whether it is inverted."""
         parts: list[tuple[ast.expr, bool]] = []
+        # A loop, because the tree of a thousand terms is a thousand levels deep.
         while isinstance(node, ast.BinOp) and isinstance(node.op, pair):
             parts.append((node.right, isinstance(node.op, pair[1])))
             node = node.left
@@ -272,19 +249,15 @@ class _Refused(Exception):  # noqa: N818 - it becomes a ParseError with the text
     """What is wrong with a value; the reader adds the text it came from."""
 
 
-_TOO_MANY_BITS = f"a number of more than {MAX_BITS} bits arises"
-
-
 def _real(value: sp.Expr) -> sp.Expr:
     """Return `value`, all of whose numbers must be real and within the limits."""
     for number in value.atoms(sp.Rational):
         _within(number)
-    for power in value.atoms(sp.Pow):
-        if isinstance(power.exp, sp.Rational) and abs(power.exp) > MAX_EXPONENT:
-            raise _Refused(f"an exponent beyond {MAX_EXPONENT} arises")
-        if isinstance(power.base, sp.Rational) and power.base < 0:
-            raise _Refused("it has no real value")
-    if value.has(sp.I, sp.zoo, sp.nan, sp.oo, -sp.oo):
+    powers = value.atoms(sp.Pow)
+    if any(isinstance(p.exp, sp.Rational) and abs(p.exp) > MAX_EXPONENT for p in powers):
+        raise _Refused(f"an exponent beyond {MAX_EXPONENT} arises")
+    negative = any(isinstance(p.base, sp.Rational) and p.base < 0 for p in powers)
+    if negative or value.has(sp.I, sp.zoo, sp.nan, sp.oo, -sp.oo):
         raise _Refused("it has no real value")
     return value
 
@@ -294,7 +267,7 @@ def _within(value: sp.Expr) -> sp.Expr:
     for term in sp.Add.make_args(value):
         number = term.args[0] if isinstance(term, sp.Mul) else term
         if isinstance(number, sp.Rational) and _bits(number) > MAX_BITS:
-            raise _Refused(_TOO_MANY_BITS)
+            raise _Refused(f"a number of more than {MAX_BITS} bits arises")
     return value
 
 
@@ -303,14 +276,11 @@ def _bits(number: sp.Rational) -> int:
 
 
 def _product(factors: Iterable[sp.Expr]) -> sp.Expr:
+    parts = [part for factor in factors for part in sp.Mul.make_args(factor)]
     number: sp.Expr = sp.Integer(1)
-    rest: list[sp.Expr] = []
-    for factor in factors:
-        for part in sp.Mul.make_args(factor):
-            if isinstance(part, sp.Rational):
-                number = _within(number * part)
-            else:
-                rest.append(part)
+    for part in parts:
+        number = _within(number * part) if isinstance(part, sp.Rational) else number
+    rest = [part for part in parts if not isinstance(part, sp.Rational)]
     # SymPy multiplies the numbers that stand under like roots, and factors the product.
     bases = [part.base for part in rest if isinstance(part, sp.Pow)]
     if sum(_bits(base) for base in bases if isinstance(base, sp.Rational)) > MAX_ROOT_BITS:
@@ -335,7 +305,7 @@ def _power(base: sp.Expr, exponent: sp.Expr) -> sp.Expr:
         elif max(_weight(inner), _weight(exponent)) > MAX_WEIGHT:
             raise _Refused("a sum of too high a degree, or of too many nested powers, has a power")
     if bits > MAX_BITS:
-        raise _Refused(_TOO_MANY_BITS)
+        raise _Refused(f"a number of more than {MAX_BITS} bits arises")
     if base == 0 and isinstance(exponent, sp.Rational) and exponent < 0:
         raise _Refused("division by zero")
     return _within(sp.Pow(base, exponent)) if whole else _root(base, exponent)
@@ -372,37 +342,31 @@ def _number_root(number: int, exponent: sp.Rational) -> sp.Expr:
     SymPy may raise the number to the numerator of the exponent first.
     """
     root, exact = sp.integer_nthroot(number, exponent.q)
-    if exact:
-        return _power(sp.Integer(root), sp.Integer(exponent.p))
-    if number.bit_length() > MAX_ROOT_BITS:
-        raise _Refused(f"a number of more than {MAX_ROOT_BITS} bits stands under a root")
-    primes = sp.factorint(number, limit=MAX_PRIME, use_rho=False, use_pm1=False)
-    if max(primes) >= MAX_PRIME**2:  # perhaps not a prime
-        raise _Refused("a root of a number with large prime factors; give the number a name")
-    if number.bit_length() * abs(exponent) > MAX_BITS:
-        raise _Refused(_TOO_MANY_BITS)
+    if exact and (int(root).bit_length() - 1) * abs(exponent.p) <= MAX_BITS:
+        return sp.Integer(root) ** exponent.p
+    bits = number.bit_length()
+    fits = bits <= MAX_ROOT_BITS and bits * abs(exponent) <= MAX_BITS
+    primes = sp.factorint(number, limit=MAX_PRIME, use_rho=False, use_pm1=False) if fits else {}
+    if not primes or max(primes) >= MAX_PRIME**2:  # beyond, a factor need not be prime
+        raise _Refused("a root of a number too large, or with large prime factors; name the number")
     return _product(sp.Pow(sp.Integer(prime), k * exponent) for prime, k in primes.items())
 
 
 def _factors(value: sp.Expr) -> list[tuple[sp.Expr, sp.Expr]]:
     """Return the factors of a product, each as base and exponent."""
-    return [
-        (part.base, part.exp) if isinstance(part, sp.Pow) else (part, sp.Integer(1))
-        for part in sp.Mul.make_args(value)
-    ]
+    return [part.as_base_exp() for part in sp.Mul.make_args(value)]
 
 
 @lru_cache(maxsize=10_000)
 def _weight(value: sp.Expr) -> sp.Expr:
-    """Return the degree in all symbols, up and down alike, and 2 for each power of a sum.
+    """Return the degree, with all exponents as if 1 or more, and 2 for each power of a sum.
 
-    SymPy asks whether what has a power is infinite, and an exponent zero. To tell,
-    it looks at all there is below and at the roots of polynomials, which takes
-    minutes on a tower of twenty powers or at degree 1000.
+    SymPy asks whether a base is infinite, and an exponent zero. To tell, it looks for the
+    roots of polynomials: that takes minutes at degree 1000 or on a tower of twenty powers.
     """
     weights = [_weight(part) for part in value.args]
     if isinstance(value, sp.Pow):
-        size = weights[0] * abs(value.exp) if value.exp.is_Number else sp.Add(*weights)
+        size = weights[0] * max(1, abs(value.exp)) if value.exp.is_Number else sp.Add(*weights)
         return size if value.base.is_Atom else size + 2
     if isinstance(value, sp.Mul):
         return sp.Add(*weights)
@@ -411,10 +375,7 @@ def _weight(value: sp.Expr) -> sp.Expr:
 
 @lru_cache(maxsize=10_000)
 def _positive(value: sp.Expr) -> bool:
-    """Return whether the form of an expression shows it positive, where it is real.
-
-    SymPy's own `is_positive` finds more, at a cost without limit.
-    """
+    """Return whether its form shows it positive where it is real; `is_positive` can take hours."""
     if isinstance(value, sp.Pow):
         return _positive(value.base) or not value.exp.is_Integer
     if isinstance(value, sp.Max):
@@ -425,12 +386,11 @@ def _positive(value: sp.Expr) -> bool:
 
 
 def _call(name: str, values: list[sp.Expr]) -> sp.Expr:
+    if (name == "sqrt") is not (len(values) == 1) or not values:
+        takes = "one value" if name == "sqrt" else "two values or more"
+        raise _Refused(f"{name} takes {takes}, not {len(values)}")
     if name == "sqrt":
-        if len(values) != 1:
-            raise _Refused(f"sqrt takes one value, not {len(values)}")
         return _power(values[0], sp.Rational(1, 2))
-    if len(values) < 2:
-        raise _Refused(f"{name} takes two values or more, not {len(values)}")
     pick, function = (max, sp.Max) if name == "max" else (min, sp.Min)
     numbers = [value for value in values if isinstance(value, sp.Rational)]
     rest = [value for value in dict.fromkeys(values) if not isinstance(value, sp.Rational)]

@@ -320,7 +320,7 @@ class Quantity:
         return self.value if self.unit is None else self.value * self.unit.factor_to(unit)
 
 
-_DIGITS = "[0-9]+(?:_[0-9]+)*"
+_DIGITS = "[0-9]++(?:_[0-9]++)*+"  # possessive: a megabyte of digits is matched in place
 # A fraction is one of whole numbers: 1/3e5 is an expression, not a third.
 _NUMBER = re.compile(
     rf"[+-]?(?:{_DIGITS}/{_DIGITS}(?![0-9_.]|[eE][+-]?[0-9])|"
@@ -332,7 +332,7 @@ _TAIL = re.compile(r"\s*(?:[^\W\d_]|%|\()|\s+1\s*/\s*[^\W\d_]|$")
 
 def _value(number: str) -> Fraction:
     mantissa, _, exponent = number.replace("_", "").lower().partition("e")
-    if max(sum(map(str.isdigit, mantissa)), len(exponent) - 1) > MAX_DIGITS:
+    if max(sum(map(str.isdigit, mantissa)), len(exponent.lstrip("+-"))) > MAX_DIGITS:
         raise ParseError(f"the number {shown(number)} has more than {MAX_DIGITS} digits")
     # Compared before the power of ten is built: 1e999999999 would fill the memory.
     if abs(int(exponent or "0")) > MAX_DECIMAL_EXPONENT:

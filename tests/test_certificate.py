@@ -329,7 +329,7 @@ def test_a_sign_that_the_domain_leaves_open_is_no_proof() -> None:
         Domain(exponents={alpha: Interval(sp.Integer(-1), sp.Integer(1))}),
     )  # fmt: skip
     claim = Certificate(
-        program, "claim", Monomial.of(C**alpha), {"a": alpha}, {T: Monomial.of(C)}, (), {}
+        program, "claim", Monomial.of(C**alpha), {"a": alpha}, {T: Monomial.of(C)}, (), {C: sp.Integer(1), alpha: sp.Rational(1, 2)}
     )
     with pytest.raises(CheckFailedError, match="is negative"):
         check(claim)
@@ -407,3 +407,74 @@ def test_no_point() -> None:
     with pytest.raises(FormulaError, match="no parameters are known"):
         certify(limit, nowhere)
     check(certify(limit, nowhere, {C: sp.Integer(5)}))
+
+
+def _capped() -> Certificate:
+    """T <= C and T <= tau: the bound C is attained only where C <= tau."""
+    T, C, tau = symbols("T C tau")
+    program = Program(
+        "capped", "", "maximize", Monomial.of(T), (T,),
+        (at_most("a", T, C, ""), at_most("b", T, tau, "")),
+    )  # fmt: skip
+    condition = Monomial.of(C) / Monomial.of(tau)
+    return Certificate(
+        program, "a", Monomial.of(C), {"a": sp.Integer(1)}, {T: Monomial.of(C)}, (condition,),
+        {C: sp.Integer(1), tau: sp.Integer(2)},
+    )  # fmt: skip
+
+
+def test_a_point_may_not_choose_parameters() -> None:
+    claim = _capped()
+    check(claim)
+    C, tau = symbols("C tau")
+    hidden = replace(claim, point={**claim.point, tau: Monomial.of(C)}, conditions=())
+    with pytest.raises(CheckFailedError, match="and to nothing else"):
+        check(hidden)
+
+
+def test_a_witness_is_complete_and_rational() -> None:
+    claim = _capped()
+    C, _ = symbols("C tau")
+    for witness in ({C: sp.Integer(1)}, {**claim.witness, C: sp.sqrt(2)}):
+        with pytest.raises(CheckFailedError, match="no rational value"):
+            check(replace(claim, witness=witness))
+
+
+def _with_exponent(low: int, high: int, *, equality: bool) -> Certificate:
+    T, C, alpha = symbols("T C alpha")
+    power = 1 / alpha if equality else -alpha
+    constraint = equals("a", T**alpha, C, "") if equality else at_most("a", T * C**alpha, 1, "")
+    program = Program(
+        "exponent", "", "maximize", Monomial.of(T), (T,), (constraint,),
+        Domain(exponents={alpha: Interval(sp.Integer(low), sp.Integer(high))}),
+    )  # fmt: skip
+    bound = Monomial.of(C) ** power
+    weight = 1 / alpha if equality else sp.Integer(1)
+    witness = {C: sp.Integer(2), alpha: sp.Rational(1, 2)}
+    return Certificate(program, "a", bound, {"a": weight}, {T: bound}, (), witness)
+
+
+def test_an_exponent_with_a_pole_in_the_domain_is_no_proof() -> None:
+    check(_with_exponent(0, 1, equality=True))
+    with pytest.raises(CheckFailedError, match="sign"):
+        check(_with_exponent(-1, 1, equality=True))
+
+
+def test_an_empty_interval_proves_nothing() -> None:
+    check(_with_exponent(0, 1, equality=False))
+    with pytest.raises(CheckFailedError, match="empty"):
+        check(_with_exponent(1, 0, equality=False))
+
+
+def test_a_compound_atom_must_be_positive_at_the_witness() -> None:
+    T, C = symbols("T C")
+    bound = Monomial.from_powers({C - 1: sp.Integer(1)})
+    program = Program(
+        "compound", "", "maximize", Monomial.of(T), (T,), (at_most("a", T, bound, ""),)
+    )
+    claim = Certificate(
+        program, "a", bound, {"a": sp.Integer(1)}, {T: bound}, (), {C: sp.Integer(3)}
+    )
+    check(claim)
+    with pytest.raises(CheckFailedError, match="not positive"):
+        check(replace(claim, witness={C: sp.Rational(1, 2)}))

@@ -363,7 +363,7 @@ VALUES = st.one_of(
 
 
 @settings(
-    max_examples=60, deadline=None, derandomize=True,
+    max_examples=40, deadline=None, derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
@@ -377,7 +377,7 @@ def test_any_setting(name: str, value: str, command: str, rest: tuple[str, ...])
 
 
 @settings(
-    max_examples=60, deadline=None, derandomize=True,
+    max_examples=40, deadline=None, derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(

@@ -5,6 +5,7 @@ with the package, and no method with the package's own numerical search.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -51,7 +52,7 @@ def table(terms: tuple[Monomial, ...], program: GeometricProgram, values: Values
             if atom in program.variables:
                 slopes[i, program.variables.index(atom)] = float(power)
             else:
-                offsets[i] += float(power) * math.log(float(atom.subs(values)))
+                offsets[i] += float(power) * math.log(float(atom.xreplace(values)))
     return slopes, offsets
 
 
@@ -66,8 +67,28 @@ def log_sum(part: Part, u: Array) -> tuple[float, Array, Array]:
     return float(y.max() + np.log(total)), slope, curve
 
 
-def descend(target: Part, bounds: list[Part], u: Array, stop: float = -math.inf) -> Array:
-    """Minimise within bounds from a point strictly inside; an early end below `stop`."""
+def size(part: Part, u: Array) -> float:
+    """The value alone."""
+    y = part[0] @ u + part[1]
+    top = y.max()
+    return float(top + math.log(np.exp(y - top).sum()))
+
+
+def merit(sharpness: float, target: Part, bounds: list[Part], u: Array) -> float:
+    """The target and the barrier; infinite outside."""
+    inside = [size(part, u) for part in bounds]
+    if max(inside, default=-1.0) >= 0:
+        return math.inf
+    return sharpness * size(target, u) - sum(math.log(-f) for f in inside)
+
+
+def descend(
+    target: Part, bounds: list[Part], u: Array, stop: float = -math.inf, end: float = math.inf
+) -> Array:
+    """Minimise within bounds from a point strictly inside.
+
+    It ends early at a value below `stop`, or once the least value is known to be above `end`.
+    """
     sharpness = 1.0
     while sharpness < 1e13:
         for _ in range(60):
@@ -81,23 +102,21 @@ def descend(target: Part, bounds: list[Part], u: Array, stop: float = -math.inf)
                 curve = curve - h / f + np.outer(g, g) / f**2
             ridge = curve + 1e-13 * np.trace(curve) * np.eye(len(u))
             step = np.linalg.lstsq(ridge, -slope, rcond=None)[0]
-            decrease = -float(slope @ step)
-            if decrease < 1e-12:
+            decrease, now = -float(slope @ step), merit(sharpness, target, bounds, u)
+            if decrease < 1e-11 + 1e-15 * abs(now):
                 break
             length = min(1.0, 20.0 / max(float(abs(step).max()), 1e-300))
-
-            def merit(v: Array) -> float:
-                inside = [log_sum(part, v)[0] for part in bounds]
-                if max(inside, default=-1.0) >= 0:
-                    return math.inf
-                return sharpness * log_sum(target, v)[0] - sum(math.log(-f) for f in inside)
-
-            now = merit(u)
-            while length > 1e-10 and merit(u + length * step) > now - 0.1 * length * decrease:
-                length /= 2
-            if length <= 1e-10:
+            while length > 1e-7:
+                if merit(sharpness, target, bounds, u + length * step) <= (
+                    now - 0.1 * length * decrease
+                ):
+                    break
+                length /= 3
+            else:
                 break
             u = u + length * step
+        if size(target, u) - len(bounds) / sharpness > end:
+            break
         sharpness *= 30
     return u
 
@@ -107,16 +126,16 @@ def falls_for_ever(target: Part, bounds: list[Part]) -> tuple[bool, bool]:
 
     And whether some term of any sum can, while no other grows.
     """
-    size = target[0].shape[1]
-    if size == 0:
+    count = target[0].shape[1]
+    if count == 0:
         return False, False
     rows = [(r, 0.0) for part in bounds for r in part[0]]
-    boxed = {"bounds": [(-1, 1)] * size + [(-1, 1)], "method": "highs"}
+    boxed = {"bounds": [(-1, 1)] * (count + 1), "method": "highs"}
     upper = [[*r, 0.0] for r, _ in rows] + [[*r, -1.0] for r in target[0]]
-    every = linprog([0.0] * size + [1.0], A_ub=upper, b_ub=[0.0] * len(upper), **boxed)
+    every = linprog([0.0] * count + [1.0], A_ub=upper, b_ub=[0.0] * len(upper), **boxed)
     upper = [[*r, 0.0] for r, _ in rows] + [[*r, 0.0] for r in target[0]]
     sums = [part[0] for part in (target, *bounds) if len(part[1]) > 1]
-    goal = [*np.vstack([*sums, np.zeros((1, size))]).sum(axis=0), 0.0]
+    goal = [*np.vstack([*sums, np.zeros((1, count))]).sum(axis=0), 0.0]
     some = linprog(goal, A_ub=upper, b_ub=[0.0] * len(upper), **boxed)
     return bool(every.fun < -1e-7), bool(some.fun < -1e-7)
 
@@ -145,12 +164,11 @@ def convex_optimum(program: GeometricProgram, values: Values) -> tuple[Outcome, 
     if bounds:  # find a point inside: the least excess over all bounds
         excess = max(log_sum(part, start)[0] for part in bounds) + 1.0
         lifted = [(np.hstack([a, -np.ones((len(b), 1))]), b) for a, b in bounds]
-        size = len(start)
-        lifted += [(np.eye(size + 1)[[k]] * s, np.array([-200.0]))
-                   for k in range(size) for s in (1, -1)]
-        lifted.append((-np.eye(size + 1)[[size]], np.array([-3.0])))
-        goal = (np.eye(size + 1)[[size]], np.zeros(1))
-        found = descend(goal, lifted, np.append(start, excess), stop=-1e-2)
+        axes = np.eye(len(start) + 1)
+        lifted += [(s * axis[None], np.array([-200.0])) for axis in axes[:-1] for s in (1, -1)]
+        lifted.append((-axes[-1:], np.array([-3.0])))
+        goal = (axes[-1:], np.zeros(1))
+        found = descend(goal, lifted, np.append(start, excess), stop=-1e-2, end=1e-5)
         if found[-1] > 1e-6:
             return "infeasible", math.nan
         if found[-1] > -1e-6:
@@ -171,9 +189,7 @@ def test_the_solver_of_these_tests_is_right() -> None:
     program = GeometricProgram((X,), (Monomial.of(A * X), Monomial.of(B / X)), (), Domain())
     values: Values = {A: sp.Integer(3), B: sp.Integer(12)}
     assert convex_optimum(program, values)[1] == pytest.approx(math.log(12), abs=1e-11)
-    bounded = GeometricProgram(
-        (X,), program.objective, (at_most("least", K / X),), Domain()
-    )
+    bounded = GeometricProgram((X,), program.objective, (at_most("least", K / X),), Domain())
     at = convex_optimum(bounded, {**values, K: sp.Integer(4)})
     assert at[1] == pytest.approx(math.log(15), abs=1e-10)
     budget = GeometricProgram(
@@ -181,9 +197,10 @@ def test_the_solver_of_these_tests_is_right() -> None:
     )
     assert convex_optimum(budget, values)[1] == pytest.approx(math.log(4 * 36), abs=1e-10)
     impossible = at_most("no", X), at_most("way", 2 / X)
-    assert convex_optimum(GeometricProgram((X,), (Monomial.of(X),), impossible, Domain()), {})[
-        0
-    ] == "infeasible"
+    assert (
+        convex_optimum(GeometricProgram((X,), (Monomial.of(X),), impossible, Domain()), {})[0]
+        == "infeasible"
+    )
     free = GeometricProgram((X,), (Monomial.of(X),), (at_most("up", X),), Domain())
     assert convex_optimum(free, {})[0] == "unbounded"
 
@@ -214,7 +231,8 @@ def powers(random: Random, symbols: tuple[sp.Symbol, ...], least: int, most: int
 
 def term(random: Random, variables: tuple[sp.Symbol, ...], least: int = 1) -> sp.Expr:
     return (
-        random.choice(NUMBERS) * powers(random, variables, least, 3)
+        random.choice(NUMBERS)
+        * powers(random, variables, least, 3)
         * powers(random, PARAMETERS, 0, 2)
     )
 
@@ -226,7 +244,8 @@ def random_case(seed: int) -> Case:
     where = random.choice(("objective", "objective", "constraint", "solved", "both"))
     count = random.randint(2, 3)
     constraints: list[SumConstraint] = []
-    objective = [term(random, variables) for _ in range(count if where in ("objective", "both") else 1)]
+    terms_above = count if where in ("objective", "both") else 1
+    objective = [term(random, variables) for _ in range(terms_above)]
     if where == "solved":  # t is at least a sum, and is minimised
         t = symbols("t_step")[0]
         fall = random.choice(SLOPES)
@@ -281,7 +300,218 @@ def number(expr: Any, values: Values) -> float:
 
 
 def test_random_programs_are_of_every_kind() -> None:
-    counts = {o: len(list(with_outcome(o))) for o in ("optimal", "infeasible", "unbounded")}  # type: ignore[arg-type]
+    counts = Counter(truth(seed)[0] for seed in range(CASES))
     assert counts["optimal"] >= 60, counts
     assert counts["unbounded"] >= 10, counts
     assert counts["infeasible"] >= 5, counts
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_bounds_enclose_the_optimum(part: int) -> None:
+    for seed in list(with_outcome("optimal"))[part::6]:
+        case, (_, _, bounds), best = random_case(seed), solved(seed), truth(seed)[1]
+        loose = math.log(bounds.loose.at(case.values))
+        assert loose <= best + 1e-8, seed
+        try:
+            tight = math.log(bounds.tight.at(case.values))
+        except InfeasibleError:
+            continue  # k times the largest term may be too much where the sum is not
+        assert best <= tight + 1e-8, seed
+        assert tight - loose <= math.log(sp.N(bounds.factor)) + 1e-9, seed
+
+
+def test_bounds_of_a_maximum_are_the_other_way_round() -> None:
+    for seed in list(with_outcome("optimal"))[:25]:
+        case, best = random_case(seed), truth(seed)[1]
+        bounds = enclose(case.program, sense="maximize")
+        assert math.log(bounds.loose.at(case.values)) >= -best - 1e-8, seed
+        try:
+            tight = math.log(bounds.tight.at(case.values))
+        except InfeasibleError:
+            continue
+        assert tight <= -best + 1e-8, seed
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_closed_forms_are_the_optimum_where_they_rule(part: int) -> None:
+    ruled = 0
+    for seed in list(with_outcome("optimal"))[part::6]:
+        case, (pieces, complete, _), best = random_case(seed), solved(seed), truth(seed)[1]
+        ruling = [p for p in pieces if p.holds(case.values)]
+        assert ruling or not complete, seed
+        for piece in ruling:
+            assert math.log(number(piece.expr, case.values)) == pytest.approx(best, abs=1e-8), seed
+            assert_attained(case, piece)
+        ruled += bool(ruling)
+    assert ruled >= 4
+
+
+def assert_attained(case: Case, piece: SumPiece) -> None:
+    """The point satisfies every constraint, those that bind with equality, and gives the value."""
+    at = {x: number(e, case.values) for x, e in piece.point.items()}
+    assert set(at) == set(case.program.variables)
+    values: Values = {**case.values, **{x: sp.Float(v, 17) for x, v in at.items()}}
+    for constraint in case.program.constraints:
+        left = number(constraint.expr, values)
+        tight = constraint.relation == "==" or constraint.name in piece.binding
+        assert left == pytest.approx(1, rel=1e-9) if tight else left <= 1 + 1e-9
+    total = sum(number(t.expr, values) for t in case.program.objective)
+    assert total == pytest.approx(number(piece.expr, values), rel=1e-9)
+
+
+def test_nothing_rules_where_there_is_no_optimum() -> None:
+    for seed in (*with_outcome("infeasible"), *with_outcome("unbounded")):
+        assert not any(p.holds(random_case(seed).values) for p in solved(seed)[0]), seed
+
+
+def test_the_numerical_optimum() -> None:
+    for seed in with_outcome("optimal"):
+        case, best = random_case(seed), truth(seed)[1]
+        found = minimize(case.program, case.values)
+        assert math.log(found.value) == pytest.approx(best, abs=1e-7), seed
+
+
+def test_the_numerical_search_tells_why_there_is_no_optimum() -> None:
+    errors: dict[Outcome, type[NoAnswerError]] = {
+        "infeasible": InfeasibleError,
+        "unbounded": UnboundedError,
+    }
+    for outcome, error in errors.items():
+        for seed in with_outcome(outcome):
+            case = random_case(seed)
+            with pytest.raises(error):
+                minimize(case.program, case.values)
+
+
+def test_the_loose_bound_is_unbounded_where_the_problem_is() -> None:
+    for seed in with_outcome("unbounded"):
+        with pytest.raises(NoAnswerError):
+            solved(seed)[2].loose.at(random_case(seed).values)
+
+
+# Chosen programs
+
+
+def program_of(
+    variables: tuple[sp.Symbol, ...],
+    objective: sp.Expr,
+    *constraints: SumConstraint,
+    **extra: Any,
+) -> GeometricProgram:
+    terms = tuple(Monomial.of(t) for t in sp.Add.make_args(objective))
+    return GeometricProgram(variables, terms, constraints, extra.pop("domain", Domain()), **extra)
+
+
+def by_binding(program: GeometricProgram) -> dict[tuple[str, ...], SumPiece]:
+    pieces, complete = closed_forms(program)
+    assert complete
+    return {p.binding: p for p in pieces}
+
+
+def test_a_constraint_without_a_multiplier_does_not_hide_the_condition_of_another() -> None:
+    """y >= K takes no part; x >= B binds only where the interior is below it."""
+    program = program_of((X, Y), X + A / X, at_most("y", K / Y), at_most("x", B / X))
+    pieces = by_binding(program)
+    values: Values = {A: sp.Integer(100), B: sp.Integer(2), K: sp.Integer(3)}
+    assert [b for b, p in pieces.items() if p.holds(values)] == [("y",)]
+    assert pieces["y",].expr == 2 * sp.sqrt(A)
+
+
+def test_free_variables_do_not_remain_in_the_answer() -> None:
+    program = program_of((X, Y, Z), X, equal("e", X * Y**2 * Z / A), at_most("least", B / X))
+    for piece in closed_forms(program)[0]:
+        inside = piece.expr.free_symbols.union(
+            *(e.free_symbols for pair in piece.conditions for e in pair),
+            *(e.free_symbols for e in piece.point.values()),
+        )
+        assert not inside & {X, Y, Z}
+
+
+def test_equalities_that_say_the_same_twice() -> None:
+    program = program_of((X, Y), X + Y, equal("e", X * Y / A), equal("twice", X**2 * Y**2 / A**2))
+    (piece,) = by_binding(program).values()
+    assert piece.expr == 2 * sp.sqrt(A)
+    assert piece.conditions == ()
+
+
+def test_equalities_that_agree_at_some_parameters_only() -> None:
+    program = program_of((X, Y), X + Y, equal("e", X * Y / A), equal("f", X * Y / B))
+    (piece,) = by_binding(program).values()
+    assert piece.holds({A: sp.Integer(2), B: sp.Integer(2)})
+    assert not piece.holds({A: sp.Integer(2), B: sp.Integer(3)})
+    assert not piece.holds({A: sp.Integer(3), B: sp.Integer(2)})
+
+
+def test_a_sum_that_is_never_attained_has_no_piece() -> None:
+    """x + 1/x + y: its least value 2 is approached as y falls, and the choice is settled."""
+    assert closed_forms(program_of((X, Y), X + 1 / X + Y)) == ((), True)
+
+
+def test_a_budget() -> None:
+    """maximize x y under a x + b y <= k: zero degree of difficulty, in a constraint."""
+    program = program_of((X, Y), 1 / (X * Y), at_most("budget", A * X / K, B * Y / K), inverse=True)
+    (piece,) = by_binding(program).values()
+    assert sp.simplify(piece.expr - K**2 / (4 * A * B)) == 0
+    assert sp.simplify(piece.point[X] - K / (2 * A)) == 0
+    assert sp.simplify(piece.point[Y] - K / (2 * B)) == 0
+    assert piece.conditions == ()
+
+
+def test_a_budget_with_a_bound_on_a_share() -> None:
+    """x <= B within the budget: beyond it, the rest of the money goes into y."""
+    program = program_of(
+        (X, Y), 1 / (X * Y), at_most("budget", X / K, Y / K), at_most("x", X / B), inverse=True
+    )
+    pieces, complete = closed_forms(program)
+    assert not complete  # K - B, what is left of the money, is no sum of positive terms
+    (piece,) = pieces
+    assert piece.expr == K**2 / 4
+    assert piece.holds({K: sp.Integer(4), B: sp.Integer(2)})
+    assert not piece.holds({K: sp.Integer(4), B: sp.Integer(1)})
+
+
+def test_a_variable_that_a_sum_determines_may_have_bounds_of_its_own() -> None:
+    program = program_of((X, Z), Z, at_most("sum", A * X / Z, B / (X * Z)), at_most("least", K / Z))
+    pieces = {p.binding: p for p in closed_forms(program)[0]}
+    assert pieces["sum",].expr == 2 * sp.sqrt(A) * sp.sqrt(B)
+    low: Values = {A: sp.Integer(1), B: sp.Integer(1), K: sp.Integer(3)}
+    assert not pieces["sum",].holds(low)
+    high = {**low, K: sp.Integer(1)}
+    assert pieces["sum",].holds(high)
+    assert number(pieces["sum",].expr, high) == 2
+
+
+def test_two_sums_that_never_bind_together_alone() -> None:
+    """The one that rules, where one does; nothing is claimed where both bind."""
+    program = program_of(
+        (X, Z), Z, at_most("up", X / Z, 1 / (X * Z)), at_most("twice", A * X / Z, A / (X * Z))
+    )
+    pieces, complete = closed_forms(program)
+    assert not complete
+    for value, name, least in ((sp.Rational(1, 2), "up", 2), (sp.Integer(3), "twice", 6)):
+        (ruling,) = [p for p in pieces if p.holds({A: value})]
+        assert ruling.binding == (name,)
+        assert number(ruling.expr, {A: value}) == pytest.approx(least, rel=1e-12)
+
+
+def test_symbolic_exponents() -> None:
+    """A x^a + B x^-b, exponents symbolic, against the root of the derivative."""
+    p, q = symbols("I J")
+    terms = (Monomial.of(A * X**p), Monomial.of(B * X**-q))
+    domain = Domain(exponents={s: Interval(sp.Integer(0), sp.Integer(2)) for s in (p, q)})
+    (piece,) = by_binding(GeometricProgram((X,), terms, (), domain)).values()
+    values: Values = {
+        A: sp.Rational(7, 3),
+        B: sp.Integer(5),
+        p: sp.Rational(1, 3),
+        q: sp.Rational(7, 5),
+    }
+    slope = sp.diff((A * X**p + B * X**-q).subs(values), X)
+    root = float(sp.nsolve(slope, X, 2, prec=20))
+    assert number(piece.point[X], values) == pytest.approx(root, rel=1e-12)
+
+
+def test_too_many_choices_are_not_claimed_to_be_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("symscale.algebra.geometric.MAX_ACTIVE_SETS", 2)
+    bounds = [at_most(f"b{k}", sp.Integer(k + 2) / X) for k in range(4)]
+    assert closed_forms(program_of((X,), X + A / X, *bounds))[1] is False

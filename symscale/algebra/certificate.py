@@ -47,15 +47,47 @@ def check(certificate: Certificate) -> None:
         CheckFailedError: If any part of the claim does not hold; the text says which.
     """
     try:
+        _check_form(certificate)
         _check_bound(certificate)
         _check_point(certificate)
         _check_witness(certificate)
-    except FormulaError as error:
+    except (FormulaError, IndeterminateSignError, TypeError) as error:
         raise CheckFailedError(f"{certificate.piece}: {error}") from error
 
 
 def _fail(certificate: Certificate, text: str) -> None:
     raise CheckFailedError(f"{certificate.piece}: {text}")
+
+
+def _check_form(certificate: Certificate) -> None:
+    """Names must be unambiguous, exponents defined over the whole domain, the witness complete."""
+    program = certificate.program
+    names = [c.name for c in program.constraints]
+    if len(set(names)) < len(names):
+        _fail(certificate, "two constraints have one name")
+    if set(certificate.point) != set(program.variables):
+        _fail(certificate, "the point must give a value to each variable, and to nothing else")
+    monomials = [program.objective, certificate.bound, *certificate.point.values()]
+    monomials += [c.ratio for c in program.constraints]
+    monomials += [*certificate.conditions, *program.domain.at_least_one]
+    symbols = set(program.variables).union(*(m.free_symbols for m in monomials))
+    if len({s.name for s in symbols}) < len(symbols):
+        _fail(certificate, "two symbols have one name")
+    for s in sorted(symbols - set(program.variables), key=str):
+        if not isinstance(certificate.witness.get(s), sp.Rational):
+            _fail(certificate, f"the witness gives no rational value to {s}")
+    exponents = [*certificate.multipliers.values()]
+    exponents += [e for _, e in certificate.bound.powers]
+    for exponent in exponents:
+        if exponent.has(sp.nan, sp.zoo, sp.oo, sp.I):
+            _fail(certificate, f"{exponent} is no exponent")
+        if program.domain.sign(sp.fraction(sp.together(exponent))[1]) == 0:
+            _fail(certificate, f"the exponent {exponent} is not defined")
+    for atom in {a for m in monomials for a in m.atoms if not a.is_Symbol}:
+        if not atom.free_symbols & set(program.variables):
+            value = atom.xreplace(dict(certificate.witness))
+            if not value.is_positive:
+                _fail(certificate, f"{atom} is not positive at the witness")
 
 
 def _check_bound(certificate: Certificate) -> None:
@@ -96,9 +128,6 @@ def _is_nonnegative(weight: sp.Expr, domain: Domain) -> bool:
 def _check_point(certificate: Certificate) -> None:
     """Every constraint must hold at the point, and the objective must equal the bound there."""
     program = certificate.program
-    missing = [x for x in program.variables if x not in certificate.point]
-    if missing:
-        _fail(certificate, f"the point gives no value to {missing[0]}")
     for x, value in certificate.point.items():
         if set(value.free_symbols) & set(program.variables):
             _fail(certificate, f"the point's {x} is not a monomial in parameters")
@@ -119,6 +148,9 @@ def _check_witness(certificate: Certificate) -> None:
     """The witness must be in the domain and satisfy the conditions."""
     domain = certificate.program.domain
     for s, interval in domain.exponents.items():
+        low, high = interval.lower, interval.upper
+        if low is not None and high is not None and low >= high:
+            _fail(certificate, f"the interval of {s}, {interval}, is empty")
         if s in certificate.witness and certificate.witness[s] not in interval:
             _fail(certificate, f"the witness has {s} outside {interval}")
     for monomial in domain.at_least_one:

@@ -22,6 +22,7 @@ from symscale.algebra.loglinear import field_to_expr
 from symscale.algebra.monomial import ONE, Monomial
 from symscale.algebra.posynomial import SumConstraint
 from symscale.algebra.scalars import Scalars, scalars_for
+from symscale.algebra.stationary import as_monomial, solve_monomials, stationary
 
 MAX_ACTIVE_SETS = 4000
 
@@ -169,27 +170,28 @@ def _piece(
     form = echelon(rows, one) if rows else None
     if form is not None and form.null_operations:
         return None, True  # dependent: another choice covers it
-    eliminated = _solve_monomials(
+    eliminated = solve_monomials(
         variables, form, [c.terms[0].split(variables)[1] ** -1 for c in chosen], scalars
     )
-    target: _Target | None = _Target(program.objective)
+    target = _Target(program.objective)
     if bound_sum is not None:
-        target, closed = _scaled(program.objective[0], bound_sum, variables, eliminated, scalars)
-        if target is None:
+        scaled, closed = _scaled(program.objective[0], bound_sum, variables, eliminated, scalars)
+        if scaled is None:
             return None, closed
+        target = scaled
     merged = _merged(target.terms, variables, eliminated)
     constant = merged.pop(ONE, sp.Integer(0))
-    stationary, closed = _stationary(merged, variables, eliminated, scalars)
-    if stationary is None:
+    least_sum, closed = stationary(merged, variables, eliminated, scalars)
+    if least_sum is None:
         return None, closed
-    balanced, free_point, free = stationary
+    balanced, free_point, free = least_sum
     least = balanced + constant
     point = {
         x: eliminated[x].substitute(free_point) if x in eliminated else free_point[x]
         for x in variables
     }
     if target.scaling is not None:
-        size = _as_monomial(least) / target.objective.substitute(point)
+        size = as_monomial(least) / target.objective.substitute(point)
         point = {x: m * size ** target.scaling[x] for x, m in point.items()}
         free -= 1
     others = [c for c in program.constraints if c not in chosen and c is not bound_sum]
@@ -260,85 +262,6 @@ def _scaled(
     return _Target(tuple(shared * t for t in constraint.terms), power, scaling, shared), True
 
 
-def _solve_monomials(
-    variables: Sequence[sp.Symbol],
-    form: Any,
-    values: Sequence[Monomial],
-    scalars: Scalars,
-) -> dict[sp.Symbol, Monomial]:
-    """Variables in pivot columns as monomials in the others, from `prod(x**row) = value`."""
-    if form is None:
-        return {}
-    solved: dict[sp.Symbol, Monomial] = {}
-    for row, pivot, operation in zip(form.rows, form.pivots, form.operations, strict=True):
-        value = ONE
-        for weight, given in zip(operation, values, strict=True):
-            if weight:
-                value = value * given ** field_to_expr(scalars, weight)
-        for k, x in enumerate(variables):
-            if k != pivot and row[k]:
-                value = value / Monomial.of(x) ** field_to_expr(scalars, row[k])
-        solved[variables[pivot]] = value
-    return solved
-
-
-def _stationary(
-    merged: Mapping[Monomial, sp.Expr],
-    variables: Sequence[sp.Symbol],
-    eliminated: Mapping[sp.Symbol, Monomial],
-    scalars: Scalars,
-) -> tuple[tuple[sp.Expr, dict[sp.Symbol, Monomial], int] | None, bool]:
-    """The least value of a sum of monomials over the variables left, and where it is attained.
-
-    Returns:
-        Value, point, and how many variables are free, or None; and whether the
-        question is settled.
-    """
-    left = [x for x in variables if x not in eliminated]
-    if not merged:
-        return (sp.Integer(0), dict.fromkeys(left, ONE), len(left)), True
-    one = scalars.convert(sp.Integer(1))
-    matrix = [[scalars.convert(p.exponent(x)) for x in left] for p in merged]
-    form = echelon(matrix, one)
-    balance = form.null_operations
-    if not balance:
-        return None, True
-    if len(balance) > 1:
-        return None, False
-    ring = scalars.clear(balance[0])
-    if not all(ring) or len({scalars.sign(w) for w in ring}) != 1:
-        return None, True  # no weights that are all positive balance the exponents
-    total = sum(ring[1:], ring[0])
-    weights = [scalars.to_expr(w, total) for w in ring]
-    value: sp.Expr = sp.Integer(1)
-    for coefficient, weight in zip(merged.values(), weights, strict=True):
-        value *= (coefficient / weight) ** weight
-    value_monomial = _as_monomial(value)
-    # All terms are known, w_i times the value; solve them for the variables.
-    known = [
-        value_monomial * _as_monomial(w) / _as_monomial(c)
-        for c, w in zip(merged.values(), weights, strict=True)
-    ]
-    solved = _solve_monomials(left, form, known, scalars)
-    free = {x: ONE for x in left if x not in solved}
-    return (value, {**free, **{x: m.substitute(free) for x, m in solved.items()}}, len(free)), True
-
-
-def _as_monomial(expr: sp.Expr) -> Monomial:
-    """A positive expression as a monomial; sums in it become atoms."""
-    powers: dict[sp.Expr, sp.Expr] = {}
-    result = ONE
-    for factor in sp.Mul.make_args(expr):
-        base, exponent = factor.as_base_exp()
-        if base.is_Add:
-            powers[base] = powers.get(base, sp.Integer(0)) + exponent
-        elif base.is_Mul:
-            result = result * _as_monomial(base) ** exponent
-        else:
-            result = result * Monomial.of(factor)
-    return result * Monomial.from_powers(powers)
-
-
 def _feasible(
     others: Sequence[SumConstraint], point: Mapping[sp.Symbol, Monomial]
 ) -> list[tuple[sp.Expr, sp.Expr]] | None:
@@ -407,6 +330,6 @@ def _plainest(left: sp.Expr, right: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     """The same comparison without what both sides share, where both are monomials."""
     if left.is_Add or right.is_Add:
         return left, right
-    ratio = _as_monomial(left) / _as_monomial(right)
+    ratio = as_monomial(left) / as_monomial(right)
     above, below = split_fraction(ratio ** (1 / ratio.content))
     return above.expr, below.expr

@@ -15,10 +15,10 @@ import mpmath as mp
 import sympy as sp
 from sympy.polys.fields import field as polynomial_field
 
+from symscale.algebra.primes import is_product_one, prime_factors
 from symscale.errors import FormulaError
 
 Exponent: TypeAlias = sp.Expr
-_FACTOR_LIMIT = 1 << 15
 DIGITS = 30
 
 
@@ -229,19 +229,36 @@ class Monomial:
         Raises:
             FormulaError: If a symbol has no value.
         """
+        powers = self._numeric_powers(values or {})
+        for digits in (30, 120, 1000):
+            with mp.workdps(digits):
+                terms = [mp.log(_number(a, {})) * _fraction(e) for a, e in powers]
+                logarithm, size = mp.fsum(terms), mp.fsum(abs(t) for t in terms)
+                if abs(logarithm) > size * mp.mpf(10) ** (5 - digits):
+                    return 1 if logarithm > 0 else -1
+            if all(a.is_Rational for a, _ in powers) and is_product_one(powers):
+                return 0
+        raise FormulaError("a comparison needs more than 1000 digits")  # pragma: no cover
+
+    def _numeric_powers(self, values: Mapping[Any, sp.Expr]) -> list[tuple[sp.Expr, Any]]:
+        """Positive numbers and their rational powers, at given values.
+
+        Numbers are not factored: that would cost more than all the rest.
+        """
+        simple = all(
+            e.is_Rational and (a.is_Integer or (a in values and values[a].is_Rational))
+            for a, e in self.powers
+        )
+        if simple:
+            found = [(values.get(a, a), e) for a, e in self.powers]
+            if not all(value > 0 for value, _ in found):
+                raise FormulaError("a value is not positive")
+            return found
         at = self.substitute(values) if values else self
         if at.free_symbols:
             names = ", ".join(sorted(map(str, at.free_symbols)))
             raise FormulaError(f"no value for {names}")
-        for digits in (30, 120, 1000):
-            with mp.workdps(digits):
-                terms = [mp.log(_number(a, {})) * _fraction(e) for a, e in at.powers]
-                logarithm, size = mp.fsum(terms), mp.fsum(abs(t) for t in terms)
-                if abs(logarithm) > size * mp.mpf(10) ** (5 - digits):
-                    return 1 if logarithm > 0 else -1
-            if not at.atoms and _is_exactly_one(at):
-                return 0
-        raise FormulaError("a comparison needs more than 1000 digits")  # pragma: no cover
+        return list(at.powers)
 
     def __str__(self) -> str:
         return str(self.expr)
@@ -295,7 +312,7 @@ def _collect(expr: Any, exponent: Exponent, powers: dict[sp.Expr, Exponent]) -> 
         if not expr.is_positive:
             raise FormulaError(f"{expr} is not positive, so the product is no monomial")
         for number, sign in ((int(expr.p), 1), (int(expr.q), -1)):
-            for prime, count in _factors(number).items():
+            for prime, count in prime_factors(number).items():
                 atom = sp.Integer(prime)
                 powers[atom] = powers.get(atom, sp.Integer(0)) + sign * count * exponent
         return
@@ -335,14 +352,6 @@ def _is_positive(expr: Any) -> bool:
     return bool(expr.is_positive)
 
 
-@lru_cache(maxsize=4096)
-def _factors(number: int) -> dict[int, int]:
-    if number == 1:
-        return {}
-    limit = None if number < 1 << 64 else _FACTOR_LIMIT
-    return dict(sp.factorint(number, limit=limit))
-
-
 def _fraction(value: Any) -> mp.mpf:
     return mp.mpf(int(value.p)) / int(value.q)
 
@@ -362,27 +371,3 @@ def _number(expr: Any, values: Mapping[sp.Symbol, sp.Expr]) -> mp.mpf:
     if not number.is_Float:
         raise FormulaError(f"{expr} is no real number")
     return mp.mpf(number._mpf_)
-
-
-def _is_exactly_one(monomial: Monomial) -> bool:
-    """Whether a product of integer powers is 1, by refining the bases until coprime.
-
-    Pairwise coprime integers above 1 are multiplicatively independent, so after
-    the refinement the product is 1 only if every exponent is zero.
-    """
-    pending = [(int(a), e) for a, e in monomial.powers]
-    coprime: dict[int, Exponent] = {}
-    while pending:
-        base, exponent = pending.pop()
-        if base == 1 or exponent == 0:
-            continue
-        for other in list(coprime):
-            common = sp.igcd(base, other)
-            if common > 1:
-                others = coprime.pop(other)
-                pending += [(other // common, others), (base // common, exponent)]
-                pending.append((int(common), others + exponent))
-                break
-        else:
-            coprime[base] = exponent
-    return not coprime

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     Part: TypeAlias = "tuple[np.ndarray, np.ndarray]"
 
-_REACH = 600.0  # natural logarithms of variables stay within it
+_REACH = 600.0  # natural logarithms of variables stay within it, beyond the coefficients'
 _EXCESS = 1e-9  # of the logarithm of a sum that is to be at most 1
-_NOWHERE = "no point satisfies the constraints at these parameters"
+_LARGEST = 700.0  # logarithm that a float can hold
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,14 @@ class NumericalOptimum:
 
     value: float
     point: Mapping[sp.Symbol, float]
+
+
+class _Excess(Exception):  # noqa: N818 - `minimize` makes it an InfeasibleError with names
+    """No point satisfies the sums: for each whether it is among those that exceed 1 most."""
+
+    def __init__(self, blame: list[bool]) -> None:
+        super().__init__()
+        self.blame = blame
 
 
 def minimize(
@@ -63,29 +71,39 @@ def minimize(
         return np.array(slopes).reshape(-1, n), np.array(offsets)
 
     target = rows(program.objective)
+    names = [c.name for c in program.constraints if c.relation == "<="]
     sums = [rows(c.terms) for c in program.constraints if c.relation == "<="]
     equal = [rows(c.terms) for c in program.constraints if c.relation == "=="]
-    start = _start(target, sums, equal, n)
+    try:
+        starts = _starts(target, sums, equal, n)
+    except _Excess as excess:
+        blame = ", ".join(name for name, bad in zip(names, excess.blame, strict=True) if bad)
+        which = f"the constraints {blame} together" if blame else "the constraints"
+        raise InfeasibleError(f"no point satisfies {which} at these parameters") from None
 
     constraints = _constraints(sums, equal)
     best = None
-    x = start
-    for _ in range(6):
-        found = search(
-            _log_sum, x, args=(target,), jac=_slope, method="SLSQP", constraints=constraints,
-            options={"maxiter": 400, "ftol": 1e-15},
-        )
-        worst = max(
-            [_log_sum(found.x, s) for s in sums]
-            + [float(abs(e[0] @ found.x + e[1]).max()) for e in equal] + [0.0]
-        )
-        if worst < _EXCESS and (best is None or found.fun < best.fun - 1e-14):
+    for x in starts:
+        for _ in range(6):
+            found = search(
+                _log_sum, x, args=(target,), jac=_slope, method="SLSQP", constraints=constraints,
+                options={"maxiter": 400, "ftol": 1e-15},
+            )
+            worst = max(
+                [_log_sum(found.x, s) for s in sums]
+                + [float(abs(e[0] @ found.x + e[1]).max()) for e in equal] + [0.0]
+            )
+            if worst >= _EXCESS or (best is not None and found.fun >= best.fun - 1e-14):
+                break
             best, x = found, found.x
-        else:
+        if best is not None:
             break
     if best is None:
         raise NoAnswerError("the numerical search did not converge")
-    value = float(np.exp(_log_sum(best.x, target)))
+    size = _log_sum(best.x, target)
+    if max(abs(size), *abs(best.x)) > _LARGEST:
+        raise NoAnswerError("the numerical optimum is beyond the range of floating point")
+    value = float(np.exp(size))
     point = {v: float(np.exp(t)) for v, t in zip(program.variables, best.x, strict=True)}
     return NumericalOptimum(1 / value if program.inverse else value, point)
 
@@ -121,34 +139,40 @@ def _constraints(sums: "list[Part]", equal: "list[Part]") -> list[dict[str, Any]
     return found
 
 
-def _start(target: "Part", sums: "list[Part]", equal: "list[Part]", n: int) -> "np.ndarray":
-    """A feasible point, if possible with every sum at most 1 by a wide margin.
+def _starts(
+    target: "Part", sums: "list[Part]", equal: "list[Part]", n: int
+) -> "list[np.ndarray]":
+    """Feasible points, if possible with every sum at most 1 by a wide margin.
 
     Raises:
-        InfeasibleError: If there is none.
+        _Excess: If there is none.
         UnboundedError: If the largest term of the objective has no lower bound.
     """
     import numpy as np
 
+    offsets = np.concatenate([part[1] for part in (target, *sums, *equal)])
+    reach = _REACH + 20.0 * float(abs(offsets).max(initial=0.0))
     for margin in (True, False):
-        found = _largest_terms(target, sums, equal, n, margin, _REACH)
+        found = _largest_terms(target, sums, equal, n, margin, reach)
         if found is None:
             continue
-        start = np.asarray(found[:n])
+        limit = found[n] + 1e-9 * (1 + abs(found[n]))
+        near = _largest_terms(target, sums, equal, n, margin, reach, limit)
+        starts = [np.asarray(point[:n]) for point in (near, found) if point is not None]
         if not margin:
-            start = _inside(start, sums, equal)
-        wider = _largest_terms(target, sums, equal, n, margin, 2 * _REACH)
+            starts = [_inside(start, sums, equal) for start in starts]
+        wider = _largest_terms(target, sums, equal, n, margin, 2 * reach)
         if wider is None or wider[n] < found[n] - 1.0:
             raise UnboundedError("the objective has no bound: it improves for ever")
-        return start
-    raise InfeasibleError(_NOWHERE)
+        return starts
+    raise _Excess([False] * len(sums))
 
 
 def _inside(start: "np.ndarray", sums: "list[Part]", equal: "list[Part]") -> "np.ndarray":
     """A feasible point from one at which only the sums' largest terms are at most 1.
 
     Raises:
-        InfeasibleError: If there is none: the least possible excess is positive.
+        _Excess: If there is none: the least possible excess is positive.
     """
     import numpy as np
     from scipy.optimize import minimize as search
@@ -171,15 +195,21 @@ def _inside(start: "np.ndarray", sums: "list[Part]", equal: "list[Part]") -> "np
         x = found.x
         if not better:
             break
-    if max(_log_sum(x[:-1], s) for s in sums) > _EXCESS:
-        raise InfeasibleError(_NOWHERE)
+    over = [_log_sum(x[:-1], s) for s in sums]
+    if max(over) > _EXCESS:
+        raise _Excess([size > max(over) * (1 - 1e-4) for size in over])
     return np.asarray(x[:-1])
 
 
 def _largest_terms(
-    target: "Part", sums: "list[Part]", equal: "list[Part]", n: int, margin: bool, reach: float
+    target: "Part", sums: "list[Part]", equal: "list[Part]", n: int, margin: bool, reach: float,
+    nearest: float | None = None,
 ) -> "np.ndarray | None":
-    """The linear program over largest terms: logarithms, then a bound on the objective's."""
+    """The linear program over largest terms: logarithms, then a bound on the objective's.
+
+    With `nearest` the objective is only kept below that, and variables near 1, so that
+    those which do not matter stay there.
+    """
     import numpy as np
     from scipy.optimize import linprog
 
@@ -187,13 +217,19 @@ def _largest_terms(
     for part, is_target in [(target, True), *((s, False) for s in sums)]:
         excess = np.log(len(part[1])) if margin and not is_target else 0.0
         for row, offset in zip(part[0], part[1], strict=True):
-            upper.append([*row, -1.0 if is_target else 0.0])
+            upper.append([*row, -1.0 if is_target else 0.0, *[0.0] * n])
             bound.append(-offset - excess)
-    rows = [[*row, 0.0] for part in equal for row in part[0]]
+    for axis in np.eye(n):
+        for sign in (1.0, -1.0):
+            upper.append([*(sign * axis), 0.0, *-axis])
+            bound.append(0.0)
+    rows = [[*row, 0.0, *[0.0] * n] for part in equal for row in part[0]]
     right = [-offset for part in equal for offset in part[1]]
+    far = nearest is None
     solved = linprog(
-        [0.0] * n + [1.0], A_ub=np.array(upper), b_ub=np.array(bound),
+        [0.0] * n + [float(far)] + [float(not far)] * n,
+        A_ub=np.array(upper), b_ub=np.array(bound),
         A_eq=np.array(rows) if rows else None, b_eq=np.array(right) if rows else None,
-        bounds=[(-reach, reach)] * n + [(-1e5, 1e5)],
+        bounds=[(-reach, reach)] * n + [(None, nearest)] + [(0.0, reach)] * n,
     )
     return np.asarray(solved.x) if solved.status == 0 else None

@@ -5,6 +5,7 @@ auxiliary variable where they stand within a sum. What cannot be brought to that
 form is refused, with the terms that are to blame.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,7 +14,7 @@ import sympy as sp
 
 from symscale.algebra.monomial import Monomial
 from symscale.algebra.signs import positive_monomial, sign_over
-from symscale.errors import FormulaError
+from symscale.errors import FormulaError, InfeasibleError
 
 MAX_TERMS = 400
 
@@ -73,11 +74,19 @@ def constraints_of(
 
     Raises:
         FormulaError: If it has no such form; the text names the terms to blame.
+        InfeasibleError: If it never holds.
     """
     if operator == "==":
-        return [_equality(name, left, right, scope, reason, source)]
+        return _equality(name, left, right, scope, reason, source)
     small, large = (left, right) if operator == "<=" else (right, left)
-    pairs, extra = _without_extremes(small, large, scope)
+    made: list[sp.Symbol] = []
+
+    def fresh() -> sp.Symbol:
+        made.append(scope.fresh())
+        return made[-1]
+
+    pairs, extra = _without_extremes(small, large, Scope(scope.variables, scope.lower, fresh))
+    scope = Scope(scope.variables | set(made), scope.lower, scope.fresh)
     found: list[SumConstraint] = []
     for position, (low, high) in enumerate(pairs + extra, 1):
         label = name if len(pairs) + len(extra) == 1 else f"{name} ({position})"
@@ -99,15 +108,15 @@ def objective_of(
         FormulaError: If it has no such form.
     """
     if not expr.atoms(sp.Max, sp.Min):
-        if sense == "minimize":
-            return _ratio_terms(expr, sp.Integer(1), scope) or (), False, []
+        if sense == "minimize" or expr == 0:
+            return _sum_terms(expr, scope), False, []
         try:
-            terms = _ratio_terms(1 / expr, sp.Integer(1), scope) or ()
-        except FormulaError as error:
+            return _sum_terms(1 / expr, scope), True, []
+        except FormulaError:
             raise FormulaError(
-                f"a sum cannot be maximised in closed form ({error}); its largest term can"
+                f"{expr} cannot be maximised: it is no product of powers, nor one over a sum "
+                "of such; maximize one term at a time"
             ) from None
-        return terms, True, []
     bound = scope.fresh()
     inside = Scope(scope.variables | {bound}, scope.lower, scope.fresh)
     if sense == "minimize":
@@ -121,20 +130,24 @@ def objective_of(
 
 def _equality(
     name: str, left: sp.Expr, right: sp.Expr, scope: Scope, reason: str, source: str
-) -> SumConstraint:
+) -> list[SumConstraint]:
     if left.atoms(sp.Max, sp.Min) or right.atoms(sp.Max, sp.Min):
         raise FormulaError(
             "an equality with max or min is no convex constraint; write <= or >= "
             "in the direction that the objective pushes against"
         )
     above, below = _signed_terms(left, right, scope)
+    if not above and not below:
+        return []
+    if not above or not below:
+        raise InfeasibleError(f"{left} == {right} can never hold")
     if len(above) != 1 or len(below) != 1:
         shown = " + ".join(str(t.expr) for t in above + below)
         raise FormulaError(
             f"an equality with a sum ({shown}) is no convex constraint; write <= or >= "
             "in the direction that the objective pushes against"
         )
-    return SumConstraint(name, (above[0] / below[0],), "==", reason, source)
+    return [SumConstraint(name, (above[0] / below[0],), "==", reason, source)]
 
 
 def _without_extremes(
@@ -195,13 +208,30 @@ def _auxiliary(
     return expr
 
 
+def _sum_terms(expr: sp.Expr, scope: Scope) -> tuple[Monomial, ...]:
+    """Monomials whose sum an expression is."""
+    top, bottom = sp.fraction(sp.together(expr))
+    _require_positive(bottom, scope)
+    above, below = _signed_terms(top, sp.Integer(0), scope)
+    if below or not above:
+        term = -below[0].expr if below else 0
+        raise FormulaError(
+            f"the objective has the term {term}, and only sums of positive terms have "
+            "an optimum here: leave it out, or move it into a constraint"
+        )
+    shares, _ = _signed_terms(bottom, sp.Integer(0), scope)
+    if len(shares) > 1:
+        raise FormulaError(f"the objective divides by the sum {bottom}; it is no sum of products")
+    return tuple(t / shares[0] for t in above)
+
+
 def _ratio_terms(small: sp.Expr, large: sp.Expr, scope: Scope) -> tuple[Monomial, ...] | None:
     """Monomials whose sum is at most 1 exactly where small <= large; None if always."""
     above, below = _signed_terms(small, large, scope)
     if not above:
         return None
     if not below:
-        raise FormulaError(f"{small} <= {large} can never hold")
+        raise InfeasibleError(f"{small} <= {large} can never hold")
     if len(below) > 1:
         shown = " + ".join(str(t.expr) for t in below)
         raise FormulaError(
@@ -219,13 +249,29 @@ def _signed_terms(
     large_top, large_bottom = sp.fraction(sp.together(large))
     for bottom in (small_bottom, large_bottom):
         _require_positive(bottom, scope)
+    _require_few_terms(small_top * large_bottom)
+    _require_few_terms(large_top * small_bottom)
+    left, right = (
+        _collect(sp.expand(expr), scope)
+        for expr in (small_top * large_bottom, large_top * small_bottom)
+    )
     sides: tuple[dict[sp.Expr, sp.Expr], dict[sp.Expr, sp.Expr]] = ({}, {})
-    for side, expr in enumerate((small_top * large_bottom, large_top * small_bottom)):
-        for powers, coefficient in _collect(sp.expand(expr), scope).items():
-            sign = sign_over(sp.factor_terms(coefficient), scope.lower)
+    zero = sp.Integer(0)
+    for powers in {**left, **right}:
+        parts = [left.get(powers, zero), -right.get(powers, zero)]
+        try:
+            parts = [sp.Add(*parts)] if all(parts) else parts
+            signs = [sign_over(sp.factor_terms(part), scope.lower) for part in parts]
+        except FormulaError:
+            if len(parts) > 1:
+                raise
+            # What is left of the two is open, so each stays on its side.
+            parts = [left[powers], -right[powers]]
+            signs = [sign_over(sp.factor_terms(part), scope.lower) for part in parts]
+        for part, sign in zip(parts, signs, strict=True):
             if sign:
-                home = sides[side if sign > 0 else 1 - side]
-                home[powers] = home.get(powers, sp.Integer(0)) + sign * coefficient
+                home = sides[0 if sign > 0 else 1]
+                home[powers] = home.get(powers, zero) + sign * part
     above, below = (
         [positive_monomial(c) * Monomial.of(powers) for powers, c in side.items()]
         for side in sides
@@ -235,11 +281,8 @@ def _signed_terms(
 
 def _collect(expr: sp.Expr, scope: Scope) -> dict[sp.Expr, sp.Expr]:
     """The coefficients of an expanded sum by powers of variables."""
-    terms = sp.Add.make_args(expr)
-    if len(terms) > MAX_TERMS:
-        raise FormulaError(f"the relation has {len(terms)} terms, more than {MAX_TERMS}")
     collected: dict[sp.Expr, sp.Expr] = {}
-    for term in terms:
+    for term in sp.Add.make_args(expr):
         coefficient, powers = term.as_independent(*scope.variables, as_Add=False)
         if coefficient:
             _require_powers(powers, scope)
@@ -247,7 +290,34 @@ def _collect(expr: sp.Expr, scope: Scope) -> dict[sp.Expr, sp.Expr]:
     return collected
 
 
+def _require_few_terms(expr: sp.Expr) -> None:
+    """Raise before an expression is multiplied out that would grow beyond all bounds."""
+    if _term_count(expr) > MAX_TERMS:
+        raise FormulaError(
+            f"multiplied out, it has more than {MAX_TERMS} terms; name parts of it as variables "
+            "with constraints of their own"
+        )
+
+
+def _term_count(expr: Any) -> int:
+    """At most how many terms an expression has when multiplied out."""
+    if expr.is_Add:
+        return sum(map(_term_count, expr.args))
+    if expr.is_Mul:
+        count = 1
+        for factor in expr.args:
+            count = min(count * _term_count(factor), MAX_TERMS + 1)
+        return count
+    if expr.is_Pow and expr.exp.is_Integer and expr.base.is_Add:
+        power, parts = abs(int(expr.exp)), _term_count(expr.base)
+        if power > MAX_TERMS or parts > MAX_TERMS:
+            return MAX_TERMS + 1
+        return min(math.comb(power + parts - 1, power), MAX_TERMS + 1)
+    return 1
+
+
 def _require_positive(bottom: sp.Expr, scope: Scope) -> None:
+    _require_few_terms(bottom)
     for term in sp.Add.make_args(sp.expand(bottom)):
         coefficient, _ = term.as_independent(*scope.variables, as_Add=False)
         if not coefficient.is_positive:

@@ -35,6 +35,11 @@ class Constraint:
     reason: str
     source: str = ""
 
+    def __post_init__(self) -> None:
+        """Check the relation: greater-or-equal is written with its sides exchanged."""
+        if self.relation not in ("<=", "=="):
+            raise FormulaError(f"a constraint is <= or ==, not {self.relation!r}")
+
     @cached_property
     def ratio(self) -> Monomial:
         """Left over right: at most 1, or equal to 1."""
@@ -106,7 +111,9 @@ class Program:
     piece_names: Mapping[frozenset[str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check that names are unique and that no variable stands in an exponent."""
+        """Check the sense, that names are unique, and that no variable stands in an exponent."""
+        if self.sense not in ("maximize", "minimize"):
+            raise FormulaError(f"sense is maximize or minimize, not {self.sense!r}")
         names = [c.name for c in self.constraints]
         doubled = sorted({n for n in names if names.count(n) > 1})
         if doubled:

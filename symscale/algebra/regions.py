@@ -102,7 +102,7 @@ def _at_sample(
 
 
 def _guess(
-    strict: Sequence[Monomial], weak: Sequence[Monomial], atoms: Sequence[sp.Expr]
+    strict: Sequence[Monomial], weak: Sequence[Monomial], atoms: Sequence[Any]
 ) -> dict[sp.Symbol, sp.Rational] | None:
     """A point found cheaply, by projecting onto one violated condition after the other.
 
@@ -136,8 +136,10 @@ def _guess(
         return None
     values = [f"{math.exp(x):.4g}" for x in point]
     logs = [math.log(float(v)) for v in values]
-    if any(c + sum(e * logs[k] for k, e in row) < _CLEAR for row, c, _ in rows):
-        return None
+    for row, constant, _ in rows:
+        terms = [constant, *(e * logs[k] for k, e in row)]
+        if sum(terms) < _CLEAR * (1 + sum(map(abs, terms))):
+            return None
     return {a: sp.Rational(v) for a, v in zip(atoms, values, strict=True)}
 
 

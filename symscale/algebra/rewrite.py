@@ -66,7 +66,7 @@ def drop_ones(expr: sp.Expr, degrees: Iterable[sp.Symbol], least: int = 2) -> Re
         least: The least degree of the region where the factor is stated.
 
     Raises:
-        FormulaError: If it is not linear in a degree.
+        FormulaError: If it is not linear in a degree, or without the -1.
 
     Example:
         >>> from symscale.symbols import symbols
@@ -79,6 +79,10 @@ def drop_ones(expr: sp.Expr, degrees: Iterable[sp.Symbol], least: int = 2) -> Re
     for degree in chosen:
         if degree not in after.free_symbols or sp.diff(after, degree, 2) != 0:
             raise FormulaError(f"{expr} is not linear in {degree}")
+        terms = sp.Add.make_args(sp.expand(after))
+        slope = sp.Add.make_args(sp.expand(-sp.diff(after, degree)))
+        if not set(slope) <= set(terms):
+            raise FormulaError(f"{degree} - 1 does not occur in {expr}")
         # A function of N - 1, read at N + 1, is the same function of N.
         after = after.subs(degree, degree + 1)
     names = ", ".join(map(str, chosen))

@@ -84,15 +84,21 @@ def _check_paths(
     force: bool,
 ) -> None:
     """Refuse what cannot be written before any work is done."""
+    given: dict[Path, str] = {}
     for option, path in (("--plot", plot), ("--certificate", certificate), ("-o", output)):
         if path is not None:
             check_writable(path, force, option)
+            other = given.setdefault(path.absolute(), option)
+            if other != option:
+                raise InputError(f"{option} {path}: {other} names the same file; name another")
     if plot is not None:
         if not sweeps:
             raise InputError("--plot needs a range; give one by --sweep NAME=LOW..HIGH")
         from symscale.render.plots import check_format
 
         check_format(plot)
+    elif len(sweeps or []) > 1:
+        raise InputError("two --sweep ranges make a map; say where to draw it by --plot FILE.pdf")
 
 
 def _axes(found: "ProblemAnswer", sweeps: list[str]) -> "list[Axis]":

@@ -26,6 +26,7 @@ _SIGNS = {
 _FULL_DIGITS = 7
 _MOST_DIGITS = 400  # of numbers that are multiplied out
 _MOST_ROOT_DIGITS = 12  # of those under a root
+_MOST_CONDITION_DIGITS = 30  # of those in a condition
 _NAME = re.compile(r"(?<![\w])(?:[A-Za-z]+_\w+|alpha|tau)(?![\w-])")
 
 
@@ -91,7 +92,7 @@ def latex(value: sp.Basic | Monomial | AtMost) -> str:
         return f"{latex(value.lhs)} {_SIGNS['latex'][type(value)]} {latex(value.rhs)}"
     if isinstance(value, sp.Min | sp.Max):
         head = r"\min" if isinstance(value, sp.Min) else r"\max"
-        return head + r"\left( " + r",\; ".join(latex(a) for a in value.args) + r" \right)"
+        return head + r"\left( " + r",\; ".join(latex(a) for a in sorted(value.args, key=text)) + r" \right)"
     if value.is_Rational:
         return _sympy_latex(value) if value.is_Integer else str(value)
     monomial = _as_monomial(value)
@@ -140,7 +141,7 @@ def condition(ratio: Monomial) -> AtMost:
         '9 C <= 4 T'
     """
     power = ratio.content
-    if _digits(_numbers(ratio ** (1 / power))) > _MOST_DIGITS:
+    if _digits(_numbers(ratio ** (1 / power))) > _MOST_CONDITION_DIGITS:
         power = ratio.coefficient.content
     return AtMost(*split_fraction(ratio ** (1 / power)))
 

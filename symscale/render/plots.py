@@ -17,7 +17,7 @@ from symscale.studies.sweep import NOTHING, Axis, Regions, Segment, boundary
 FORMATS = (".pdf", ".svg", ".png")
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#999999")
 _GRID = 241
-_STYLE = {
+_STYLE: Any = {
     "font.size": 9, "axes.grid": True, "grid.alpha": 0.25, "figure.dpi": 150,
     "svg.hashsalt": "symscale", "pdf.fonttype": 42, "figure.constrained_layout.use": True,
 }
@@ -181,8 +181,10 @@ def _closed_boundary(
                 middle = math.sqrt(low * high)
                 same = regions.name(float(xs[j]), middle) == below
                 low, high = (middle, high) if same else (low, middle)
-            at = replace(found, values={**found.values, first.symbol: sp.Rational(repr(float(xs[j])))})
-            return boundary(at, *(regions.names[k] for k in pair), second.symbol, high)
+            here = sp.Rational(repr(float(xs[j])))
+            at = replace(found, values={**found.values, first.symbol: here})
+            one, other = (regions.names[k] for k in pair)
+            return boundary(at, one, other, second.symbol, high)
     return None
 
 

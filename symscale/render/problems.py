@@ -75,7 +75,11 @@ def _headline(found: ProblemAnswer) -> list[Block]:
                 Number(found.numerical.value, problem.unit), ".",
             )
         )
-    if not found.pieces:
+    if not found.attained:
+        blocks.append(
+            paragraph("No point attains a best value: variables run away as it is approached.")
+        )
+    elif not found.pieces:
         blocks.append(paragraph("No closed form was found; closed-form bounds follow."))
     elif found.limit is None and not found.complete:
         blocks.append(
@@ -302,7 +306,8 @@ def problem_data(found: ProblemAnswer, sweeps: Sweeps) -> dict[str, Json]:
 
 
 def _factor(factor: sp.Expr) -> Json:
-    return number(mp.mpf(sp.N(factor, 17)._mpf_)) if factor.is_number else str(factor)
+    at = number_of(factor, {})
+    return str(factor) if at is None else number(at)
 
 
 def _parameter_data(found: ProblemAnswer, q: Quantity) -> Json:
@@ -320,10 +325,9 @@ def _piece_data(found: ProblemAnswer, piece: AnswerPiece) -> Json:
     value = _value(found, piece)
     elasticities: dict[str, Json] = {}
     for s, slope in _sorted(piece.elasticities(found.values)):
-        elasticities[str(s)] = (
-            number(mp.mpf(slope._mpf_)) if slope.is_Float else formula.exponent_text(slope)
-            if slope.is_Rational else str(slope)
-        )
+        at = number_of(slope, {}) if slope.is_Float else None
+        text = formula.exponent_text(slope) if slope.is_Rational else str(slope)
+        elasticities[str(s)] = text if at is None else number(at)
     return {
         "name": piece.name,
         **formula_data(piece.expr),

@@ -100,7 +100,7 @@ def _table(table: Table, width: int) -> list[str]:
 def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[int]:
     """Natural widths, then the widest wrapping columns narrowed until the table fits."""
     widths = [
-        max([len(c.title), *(len(row[i]) for row in rows)]) for i, c in enumerate(columns)
+        max([1, len(c.title), *(len(row[i]) for row in rows)]) for i, c in enumerate(columns)
     ]
     room = width - 2 * (len(columns) - 1)
     while sum(widths) > room:

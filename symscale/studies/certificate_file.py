@@ -129,7 +129,7 @@ class _Reader:
         for name in names:
             if not (name.isidentifier() and name.isascii() and len(name) <= 60):
                 raise ParseError(f"{name[:40]!r} is no name")
-        self.names: dict[str, sp.Expr] = {
+        self.names: dict[str, sp.Symbol] = {
             n: Notation(n, "1", latex_of_name(n), n, exponent=n in exponents).symbol
             if n not in NOTATION
             else NOTATION[n].symbol
@@ -144,7 +144,10 @@ class _Reader:
             base = parse_expression(atom, self.names)
             if base.is_number and not base.is_positive:
                 raise FormulaError(f"{atom[:40]} is not positive")
-            powers = powers * positive_monomial(base) ** self.number(exponent)
+            read = positive_monomial(base)
+            if sp.expand(read.expr - base) != 0:  # a sign was lost: the atom is negative
+                raise FormulaError(f"{atom[:40]} is not a product of positive quantities")
+            powers = powers * read ** self.number(exponent)
         return powers
 
     def number(self, text: Any) -> sp.Expr:
@@ -188,7 +191,7 @@ class _Reader:
         return None if text is None else self._rational(text)
 
     def _rational(self, text: Any) -> sp.Rational:
-        value = self.number(text)
+        value: Any = self.number(text)
         if not value.is_Rational:
             raise ParseError(f"{str(text)[:40]} is no rational number")
         return value

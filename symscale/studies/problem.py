@@ -1,8 +1,9 @@
 """Problems of one's own: variables, parameters, an objective, relations."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import sympy as sp
 
@@ -10,10 +11,10 @@ from symscale.algebra.domain import Domain, Interval
 from symscale.algebra.geometric import GeometricProgram
 from symscale.algebra.monomial import Monomial
 from symscale.algebra.posynomial import Scope, SumConstraint, constraints_of, objective_of
-from symscale.errors import FormulaError, UnitError
+from symscale.errors import FormulaError, InfeasibleError, UnitError
 from symscale.studies.unit_check import unit_of
 from symscale.symbols import Notation
-from symscale.units import Unit, parse_unit
+from symscale.units import Unit, parse_quantity, parse_unit
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class Relation:
     @property
     def relational(self) -> sp.Basic:
         """The relation as SymPy prints it."""
-        kind = {"<=": sp.Le, ">=": sp.Ge, "==": sp.Eq}[self.operator]
+        kinds: dict[str, Any] = {"<=": sp.Le, ">=": sp.Ge, "==": sp.Eq}
+        kind = kinds[self.operator]
         return kind(self.left, self.right, evaluate=False)
 
 
@@ -53,6 +55,7 @@ class Quantity:
         lower: Lower bound.
         upper: Upper bound.
         integer: Whether only whole numbers make sense.
+        given_in: The unit of a bare number that a user gives; "": the entry's own.
     """
 
     entry: Notation
@@ -60,6 +63,18 @@ class Quantity:
     lower: sp.Rational | None = None
     upper: sp.Rational | None = None
     integer: bool = False
+    given_in: str = ""
+
+    def read(self, text: str) -> sp.Rational:
+        """Return a number with or without unit, in the entry's unit.
+
+        Raises:
+            ParseError: If the text is no number.
+            UnitError: If its unit does not fit.
+        """
+        unit = parse_unit(self.given_in or self.entry.unit)
+        value = parse_quantity(text).to(unit) * unit.factor_to(parse_unit(self.entry.unit))
+        return sp.Rational(value.numerator, value.denominator)
 
     @property
     def symbol(self) -> sp.Symbol:
@@ -123,12 +138,13 @@ class Problem:
         if not self.check_units:
             return
         unit_of(self.objective, self.units)
-        for relation in self.all_relations:
+        for relation in self.relations:  # a bound is in its variable's own unit
             left, right = (unit_of(e, self.units) for e in (relation.left, relation.right))
             zero = relation.left == 0 or relation.right == 0
             if not left.fits(right) and not zero:
                 raise UnitError(
-                    f"constraint {relation.name!r}: the left side is in {left}, the right in {right}"
+                    f"constraint {relation.name!r}: the left side is in {left}, "
+                    f"the right in {right}"
                 )
 
     @cached_property
@@ -152,12 +168,10 @@ class Problem:
         """The constraints and the bounds of variables."""
         bounds = []
         for q in self.variables:
-            # A bound is written in the variable's own unit.
-            one = sp.Integer(1)
             for limit, operator in ((q.lower, ">="), (q.upper, "<=")):
                 if limit is not None and limit != 0:
                     name = f"{q.entry.name} {operator} {limit}"
-                    bounds.append(_Bound(name, q.symbol, operator, limit * one, "a bound"))
+                    bounds.append(Relation(name, q.symbol, operator, limit, "a bound"))
         return (*self.relations, *bounds)
 
     def program(self, values: Mapping[sp.Symbol, sp.Expr] | None = None) -> GeometricProgram:
@@ -168,6 +182,7 @@ class Problem:
 
         Raises:
             FormulaError: If the problem has no such form; the text names the term.
+            InfeasibleError: If a constraint never holds.
         """
         chosen = dict(values or {})
         names = (f"extreme_{k}" for k in range(1, 1000))
@@ -191,8 +206,9 @@ class Problem:
                     relation.operator, self.spelled_out(relation.right).xreplace(chosen),
                     inside, relation.reason, relation.source,
                 )
-            except FormulaError as error:
+            except (FormulaError, InfeasibleError) as error:
                 raise error.with_context(f"constraint {relation.name!r}") from None
+        _require_names((*constraints, *extra), len(objective))
         variables = (*(q.symbol for q in self.variables), *fresh_variables)
         return GeometricProgram(
             variables, objective, (*constraints, *extra), self._domain(chosen), inverse
@@ -229,9 +245,14 @@ class Problem:
         return None
 
 
-@dataclass(frozen=True)
-class _Bound(Relation):
-    """A bound of a variable, a number in the variable's own unit."""
+def _require_names(constraints: Sequence[SumConstraint], terms: int) -> None:
+    """Raise unless the constraints, and the terms of their sums, have names of their own."""
+    counts = [(c.name, len(c.terms)) for c in constraints] + [("objective", terms)]
+    names = [name for name, _ in counts]
+    names += [f"{name} [{k}]" for name, count in counts if count > 1 for k in range(1, count + 1)]
+    for name in names:
+        if names.count(name) > 1:
+            raise FormulaError(f"two constraints are named {name!r}, or their parts; rename one")
 
 
 def _fresh(names: Iterator[str], made: list[sp.Symbol]) -> sp.Symbol:
@@ -239,5 +260,3 @@ def _fresh(names: Iterator[str], made: list[sp.Symbol]) -> sp.Symbol:
     entry = Notation(name, "1", rf"\mu_{{{name.split('_')[1]}}}", "value of a maximum or minimum")
     made.append(entry.symbol)
     return entry.symbol
-
-

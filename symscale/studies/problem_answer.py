@@ -1,8 +1,10 @@
 """Answers to problems of one's own: pieces, bounds, the numerical optimum, all in one shape."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import mpmath as mp
 import sympy as sp
@@ -10,16 +12,18 @@ import sympy as sp
 from symscale.algebra.bounds import Bounds, enclose, monomial_program
 from symscale.algebra.certificate import Certificate
 from symscale.algebra.geometric import GeometricProgram, SumPiece, closed_forms
-from symscale.algebra.limit import Limit
+from symscale.algebra.limit import Limit, Piece
 from symscale.algebra.loglinear import solve
 from symscale.algebra.monomial import Monomial
 from symscale.algebra.numeric import NumericalOptimum, minimize
 from symscale.algebra.points import certify, optimal_point
-from symscale.algebra.posynomial import all_monomial
+from symscale.algebra.posynomial import SumConstraint, all_monomial
 from symscale.errors import FormulaError, NoAnswerError, SymscaleError
 from symscale.studies.problem import Problem
 
 Values = Mapping[sp.Symbol, sp.Rational]
+_TRIALS = 400  # points at which a piece is looked for
+_DECADES = 2.0  # of each parameter, up and down
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,8 @@ class AnswerPiece:
         these suffice, and as an expression where they do not.
         """
         table: dict[sp.Symbol, sp.Expr] = {}
-        for s in sorted(self.expr.free_symbols, key=str):
+        symbols: Any = self.expr.free_symbols
+        for s in sorted(symbols, key=str):
             slope = sp.simplify(s * sp.diff(self.expr, s) / self.expr)
             if slope.free_symbols:
                 at = number_of(slope, values)
@@ -114,7 +119,17 @@ class ProblemAnswer:
     @property
     def exact(self) -> bool:
         """Whether the answer is a closed form: here, or for all parameters."""
-        return self.ruling is not None if self.has_numbers else self.complete
+        if self.has_numbers:
+            return self.ruling is not None
+        return self.complete and bool(self.pieces)
+
+    @property
+    def attained(self) -> bool:
+        """Whether some point may be optimal: false where variables run away for ever.
+
+        An objective such as x + 1/x + y has a greatest lower bound and no least value.
+        """
+        return not self.complete or bool(self.pieces)
 
     @property
     def factor(self) -> sp.Expr | None:
@@ -125,10 +140,20 @@ class ProblemAnswer:
     def numerical(self) -> NumericalOptimum | None:
         """The numerical optimum, where all parameters have numbers.
 
+        None as well where a closed form rules and the search does not get there, as
+        beyond the range of floating point.
+
         Raises:
             NoAnswerError: If the problem has none there.
         """
-        return minimize(self.program, self.values) if self.has_numbers else None
+        if not self.has_numbers:
+            return None
+        try:
+            return minimize(self.program, self.values)
+        except NoAnswerError:
+            if self.ruling is None:
+                raise
+            return None
 
     def check(self) -> None:
         """Raise where there is no answer.
@@ -148,8 +173,10 @@ class ProblemAnswer:
     def certificates(self) -> list[Certificate]:
         """Certificates of all pieces, or, where there are sums, of the loose bound's.
 
+        A piece is left out if no parameters are known at which it rules.
+
         Raises:
-            FormulaError: If no parameters are known at which a piece rules.
+            FormulaError: If no piece is left.
         """
         limit = self.limit if self.limit is not None else self.bounds and self.bounds.loose
         if not limit:
@@ -157,12 +184,44 @@ class ProblemAnswer:
         found = []
         for piece in limit.pieces:
             at = self.values if self.has_numbers and limit.ruling(self.values) == piece else None
-            found.append(certify(limit, piece, _only(at, limit) if at else None))
+            witness = _only(at, limit) if at else _witness(limit, piece)
+            if witness is not None:
+                found.append(certify(limit, piece, witness))
+        if not found:
+            raise FormulaError(
+                "no parameters were found at which a piece rules; give numbers by --set"
+            )
         return found
 
 
 def _only(values: Values, limit: Limit) -> dict[sp.Symbol, sp.Rational]:
     return {s: values[s] for s in limit.program.parameters}
+
+
+def _witness(limit: Limit, piece: Piece) -> dict[sp.Symbol, sp.Rational] | None:
+    """Parameters at which a piece rules: its own, or, where that lacks some, found by trying.
+
+    It lacks some where coefficients are sums, such as p - 1.
+    """
+    parameters = limit.program.parameters
+    if piece.witness is not None and all(s in piece.witness for s in parameters):
+        return dict(piece.witness)
+    roots = [math.sqrt(int(sp.prime(k))) for k in range(1, len(parameters) + 1)]
+    domain = limit.program.domain
+    for trial in range(1, _TRIALS):
+        # Fractional parts of multiples of such roots fill the unit cube evenly.
+        spread = [_DECADES * (2 * math.fmod(trial * root, 1.0) - 1) for root in roots]
+        values = {
+            s: sp.Rational(f"{10**x:.3g}") for s, x in zip(parameters, spread, strict=True)
+        }
+        values |= domain.sample()
+        try:
+            inside = all(m.compare_one(values) >= 0 for m in domain.at_least_one)
+            if inside and limit.ruling(values) is piece:
+                return values
+        except SymscaleError:
+            continue  # a coefficient is not positive there, or nothing is feasible
+    return None
 
 
 def answer(
@@ -180,6 +239,7 @@ def answer(
 
     Raises:
         FormulaError: If the problem is no geometric program; the text names the term.
+        InfeasibleError: If a constraint never holds.
         TooLargeError: If the exact answer needs too many rays.
 
     Example:
@@ -191,13 +251,18 @@ def answer(
         >>> [(p.expr, p.point[x.symbol]) for p in answer(young).pieces]
         [(sqrt(2)*sqrt(t_c)/sqrt(M), sqrt(2)*sqrt(M)*sqrt(t_c))]
     """
-    given = {q.symbol: q.default for q in problem.parameters if q.default is not None}
+    given: dict[sp.Symbol, Any] = {
+        q.symbol: q.default for q in problem.parameters if q.default is not None
+    }
     given |= settings or {}
     folded = {
         s: v for s, v in given.items() if s in problem.exponents or not v.is_Rational
     }
     values = {s: v for s, v in given.items() if v.is_Rational}
     program = problem.program(folded)
+    vanishing = _vanishing(program, values)
+    if vanishing:
+        program = problem.program({**folded, **{s: values[s] for s in vanishing}})
     sense = "maximize" if problem.sense == "maximize" else "minimize"
     if all_monomial(program.constraints) and len(program.objective) == 1:
         target = monomial_program(program, sense=sense, title=problem.title)  # type: ignore[arg-type]
@@ -209,8 +274,18 @@ def answer(
     sums, complete = closed_forms(program)
     bounds = enclose(program, sense=sense, title=problem.title)  # type: ignore[arg-type]
     return ProblemAnswer(
-        problem, values, program, _sum_pieces(sums, problem), complete, None, bounds
+        problem, values, program, _sum_pieces(sums, program), complete, None, bounds
     )
+
+
+def _vanishing(program: GeometricProgram, values: Values) -> set[sp.Symbol]:
+    """Parameters whose numbers make a coefficient zero, such as p - 1 at p = 1."""
+    terms = [*program.objective, *(t for c in program.constraints for t in c.terms)]
+    found: set[Any] = set()
+    for atom in {a for t in terms for a in t.atoms if not a.is_Symbol}:
+        if atom.free_symbols and atom.xreplace(dict(values)) == 0:
+            found |= atom.free_symbols
+    return found
 
 
 def _monomial_pieces(limit: Limit, numbers: Values | None) -> tuple[AnswerPiece, ...]:
@@ -222,7 +297,7 @@ def _monomial_pieces(limit: Limit, numbers: Values | None) -> tuple[AnswerPiece,
         except NoAnswerError:
             ruling = None
     for piece in limit.pieces:
-        at = numbers if ruling is piece else piece.witness
+        at = numbers if ruling is piece else _witness(limit, piece)
         try:
             point = optimal_point(limit.program, at).values if at is not None else {}
         except SymscaleError:
@@ -240,21 +315,21 @@ def _monomial_pieces(limit: Limit, numbers: Values | None) -> tuple[AnswerPiece,
     return tuple(pieces)
 
 
-def _sum_pieces(sums: tuple[SumPiece, ...], problem: Problem) -> tuple[AnswerPiece, ...]:
-    pieces = []
-    relations = {r.name for r in problem.relations}
-    for piece in sums:
-        bounds = [b for b in piece.binding if b not in relations]
-        name = " + ".join(bounds) or "interior"
-        if name in {p.name for p in pieces}:
-            name = " + ".join(piece.binding)
-        conditions = tuple((left, right, "") for left, right in piece.conditions)
-        pieces.append(
-            AnswerPiece(
-                name, piece.expr, piece.binding, None, conditions, piece.point, piece.holds
-            )
+def _sum_pieces(
+    sums: tuple[SumPiece, ...], program: GeometricProgram
+) -> tuple[AnswerPiece, ...]:
+    """Closed forms, named by what binds beside the one sum."""
+    several = [c.name for c in program.constraints if len(c.terms) > 1]
+    only = several[0] if len(several) == 1 else None
+    return tuple(
+        AnswerPiece(
+            " + ".join(n for n in piece.binding if n != only) or "interior",
+            piece.expr, piece.binding, None,
+            tuple((left, right, "") for left, right in piece.conditions),
+            piece.point, piece.holds,
         )
-    return tuple(pieces)
+        for piece in sums
+    )
 
 
 def rounded_neighbours(
@@ -289,7 +364,5 @@ def rounded_neighbours(
     return table
 
 
-def _fixed(x: sp.Symbol, whole: int):  # type: ignore[no-untyped-def]
-    from symscale.algebra.posynomial import SumConstraint
-
+def _fixed(x: sp.Symbol, whole: int) -> SumConstraint:
     return SumConstraint("fixed", (Monomial.of(x / whole),), "==", "rounded")

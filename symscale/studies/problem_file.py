@@ -1,13 +1,23 @@
 """Problems written as TOML files; docs/problems.md explains the grammar."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import sympy as sp
 
 from symscale.algebra.monomial import Monomial
-from symscale.errors import InputError, SymscaleError, UnitError, unknown_name
+from symscale.errors import (
+    FormulaError,
+    InputError,
+    NoAnswerError,
+    SymscaleError,
+    UnitError,
+    unknown_name,
+)
 from symscale.parsing import parse_assignment, parse_expression, parse_relation
 from symscale.presets.tables import (
     TypedNumber,
@@ -47,7 +57,8 @@ class _File:
         line = self._line(section, key, index)
         place = f"{self.name}, line {line}" if line else self.name
         table = f"[[{section}]] {index + 1}" if index is not None else f"[{section}]"
-        inside = ", ".join(part for part in (table if section else "", key) if part)
+        shown = printable(key, 40)
+        inside = ", ".join(part for part in (table if section else "", shown) if part)
         return f"{place}, {inside}" if inside else place
 
     def _line(self, section: str, key: str, index: int | None) -> int | None:
@@ -64,7 +75,7 @@ class _File:
                 start = number
             if here and key and re.match(rf"\s*\"?{re.escape(key)}\"?\s*[=.]", line):
                 return number
-        return start
+        return self._line("", section, None) if start is None and section else start
 
 
 def load_problem(path: str) -> Problem:
@@ -75,7 +86,8 @@ def load_problem(path: str) -> Problem:
             and remedy.
     """
     file = _File(path)
-    check_keys(file.data, _TOP, file.name)
+    for key in file.data:
+        check_keys({key: None}, _TOP, file.where("", key))
     parameters = _quantities(file, "parameters", _PARAMETER)
     variables = _quantities(file, "variables", _VARIABLE)
     if not variables:
@@ -105,23 +117,53 @@ def load_problem(path: str) -> Problem:
     units = file.data.get("units", "on")
     if units not in ("on", "off"):
         raise refusal(file.where("", "units"), f"is {units!r}", 'write units = "on" or "off"')
-    title = read_text(file.data, "title", file.name) or Path(path).stem
-    try:
-        return Problem(
-            title, sense, objective, tuple(variables), (*parameters, *imported),
-            tuple(relations), units == "on", definitions,
+    title = read_text(file.data, "title", file.where("", "title")) or Path(path).stem
+    whole = (*parameters, *imported)
+
+    def build(chosen: tuple[Relation, ...]) -> Problem:
+        problem = Problem(
+            title, sense, objective, tuple(variables), whole, chosen, units == "on", definitions
         )
+        with suppress(NoAnswerError):  # whoever asks for the answer is told
+            problem.program({
+                q.symbol: q.default for q in whole
+                if q.default is not None and q.symbol in problem.exponents
+            })
+        return problem
+
+    try:
+        return build(tuple(relations))
     except SymscaleError as error:
-        raise InputError(f"{file.name}: {error}; correct it, or set units = \"off\"") from None
+        raise _located(file, sense, relations, build, error) from None
+
+
+def _located(
+    file: _File, sense: str, relations: Sequence[Relation],
+    build: Callable[[tuple[Relation, ...]], Problem], error: SymscaleError,
+) -> InputError:
+    """The error of the objective, or of the first constraint that cannot be added."""
+    fine, refused = -1, len(relations)  # how many constraints are and are not accepted
+    while refused - fine > 1:
+        middle = (fine + refused) // 2
+        try:
+            build(tuple(relations[:middle]))
+            fine = middle
+        except SymscaleError as problem:
+            refused, error = middle, problem
+    place = (
+        file.where("constraints", "expression", refused - 1) if refused else file.where("", sense)
+    )
+    remedy = '; correct it, or set units = "off"' if isinstance(error, UnitError) else ""
+    return InputError(f"{place}: {error}{remedy}")
 
 
 def _quantities(file: _File, section: str, keys: tuple[str, ...]) -> list[Quantity]:
-    table = read_table(file.data.get(section, {}), f"{file.name}, {section}", f"[{section}]")
+    table = read_table(file.data.get(section, {}), file.where("", section), f"[{section}]")
     if len(table) > MAX_SYMBOLS:
         raise refusal(file.where(section, ""), f"has more than {MAX_SYMBOLS} names", "use fewer")
     found = []
     for name, value in table.items():
-        where = file.where(section, printable(name, 40))
+        where = file.where(section, name)
         if not _NAME.fullmatch(name) or name in _RESERVED:
             raise refusal(
                 where, f"{printable(name, 40)!r} is no name",
@@ -142,10 +184,7 @@ def _quantity(
 ) -> Quantity:
     unit = read_text(table, "unit", where) or "1"
     wanted = parse_unit(unit)
-    base = str(wanted) if wanted.scale == 1 else unit
-    if wanted.scale != 1:
-        # Values are kept in base units, and formulas hold in them.
-        base = str(type(wanted)(wanted.dimensions, wanted.scale / wanted.scale))
+    base = str(replace(wanted, scale=Fraction(1)))  # formulas hold in base units
     meaning = read_text(table, "meaning", where) or name
     source = read_text(table, "source", where) or ""
     numbers = {
@@ -166,8 +205,10 @@ def _quantity(
     integer = table.get("integer", False)
     if not isinstance(integer, bool):
         raise refusal(f"{where}, integer", "is no truth value", "write true or false")
-    entry = Notation(name, base, latex_of_name(name), meaning, source if parameter else "", "problem")
-    return Quantity(entry, default, lower, upper, integer)
+    entry = Notation(
+        name, base, latex_of_name(name), meaning, source if parameter else "", "problem"
+    )
+    return Quantity(entry, default, lower, upper, integer, unit)
 
 
 def _number(value: object, unit: str, where: str) -> sp.Rational:
@@ -180,6 +221,8 @@ def _number(value: object, unit: str, where: str) -> sp.Rational:
         elif isinstance(value, str):
             quantity = parse_quantity(value)
             wanted = parse_unit(unit)
+            if quantity.unit is not None and not quantity.unit.fits(wanted):
+                raise UnitError(f"{quantity.unit} does not fit {wanted}; write it in {wanted}")
             number = quantity.to(wanted) * wanted.scale
         else:
             raise refusal(where, "is no number", 'write a number, or "100 GB/s"')
@@ -193,7 +236,7 @@ def _objective(file: _File, names: Mapping[str, sp.Expr]) -> tuple[str, sp.Expr]
     given = [key for key in ("minimize", "maximize") if key in file.data]
     if len(given) != 1:
         raise refusal(
-            file.name, "needs one objective",
+            file.where("", given[-1] if given else ""), "needs one objective",
             'write minimize = "..." or maximize = "...", not both',
         )
     (key,) = given
@@ -215,7 +258,7 @@ def _expression_text(table: Mapping[str, object], key: str, where: str) -> str:
 def _relations(file: _File, names: Mapping[str, sp.Expr]) -> list[Relation]:
     rows = file.data.get("constraints", [])
     if not isinstance(rows, list):
-        raise refusal(f"{file.name}, constraints", "is no list", "write [[constraints]]")
+        raise refusal(file.where("", "constraints"), "is no list", "write [[constraints]]")
     if len(rows) > MAX_CONSTRAINTS:
         raise refusal(
             file.name, f"has {len(rows)} constraints", f"use {MAX_CONSTRAINTS} at most"
@@ -266,19 +309,33 @@ def read_problem_settings(problem: Problem, texts: Iterable[str]) -> dict[sp.Sym
             raise InputError(f"{where}: {name} is set twice")
         try:
             settings[q.symbol] = _setting(problem, q, value, names)
+        except FormulaError as error:
+            raise InputError(f"{where}: {error}") from None
         except SymscaleError as error:
             raise error.with_context(where) from None
-    return settings
+    return _spelled_out(settings)
+
+
+def _spelled_out(settings: Mapping[sp.Symbol, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
+    """Settings with one another put in, where one is a product of others."""
+    formulas = {s: v for s, v in settings.items() if v.free_symbols}
+    resolved = dict(settings)
+    for _ in formulas:
+        resolved |= {s: resolved[s].xreplace(formulas) for s in formulas}
+    circular = [s for s in formulas if resolved[s].free_symbols & formulas.keys()]
+    if circular:
+        names = ", ".join(sorted(map(str, circular)))
+        raise InputError(f"--set: {names} are set to one another; give one of them a number")
+    return resolved
 
 
 def _setting(
     problem: Problem, q: Quantity, text: str, names: Mapping[str, sp.Expr]
 ) -> sp.Expr:
-    wanted = parse_unit(q.entry.unit)
     if is_quantity_text(text):
-        number = parse_quantity(text).to(wanted)
-        value: sp.Expr = sp.Rational(number.numerator, number.denominator)
+        value: sp.Expr = q.read(text)
     else:
+        wanted = parse_unit(q.entry.unit)
         value = parse_expression(text, names)
         unit = unit_of(value, problem.units)
         if problem.check_units and not unit.is_dimensionless and not unit.fits(wanted):
@@ -290,6 +347,7 @@ def _setting(
                 raise InputError("it stands in an exponent, or in its own value; write a number")
             Monomial.of(value)
             return value
+        value = q.read(str(value)) if value.is_Rational else value
     if not value.is_Rational or not value.is_positive:
         raise InputError(f"{q.entry.name} must be a positive number")
     for limit, wrong, word in (

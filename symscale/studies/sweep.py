@@ -11,8 +11,7 @@ import sympy as sp
 from symscale.algebra.monomial import Monomial
 from symscale.errors import FormulaError, InputError, SymscaleError
 from symscale.studies.problem import Problem, Quantity
-from symscale.studies.problem_answer import ProblemAnswer
-from symscale.units import parse_quantity, parse_unit
+from symscale.studies.problem_answer import ProblemAnswer, number_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,16 +83,20 @@ def read_axis(text: str, problem: Problem) -> Axis:
         raise InputError(f"--sweep {shown}: {name.strip()[:40]} is no parameter; known: {known}")
     if q.symbol in problem.exponents:
         raise InputError(f"--sweep {shown}: {q.entry.name} stands in exponents; use --set")
-    wanted = parse_unit(q.entry.unit)
     ends = []
     for part in (low, high):
         try:
-            value = parse_quantity(part.strip()).to(wanted)
+            ends.append(q.read(part.strip()))
         except SymscaleError as error:
             raise error.with_context(f"--sweep {shown}") from None
-        ends.append(sp.Rational(value.numerator, value.denominator))
     if not 0 < ends[0] < ends[1]:
         raise InputError(f"--sweep {shown}: the range must be positive and rising")
+    for wrong, limit, word in (
+        (q.lower is not None and ends[0] < q.lower, q.lower, "least"),
+        (q.upper is not None and ends[1] > q.upper, q.upper, "most"),
+    ):
+        if wrong:
+            raise InputError(f"--sweep {shown}: {q.entry.name} must be at {word} {limit}")
     return Axis(q, ends[0], ends[1])
 
 
@@ -189,7 +192,8 @@ def sweep(found: ProblemAnswer, axis: Axis) -> tuple[Segment, ...]:
             middle = math.sqrt(low * high)
             low, high = (middle, high) if regions.name(middle) == first else (low, middle)
         closed = boundary(found, first, second, axis.symbol, high)
-        end = _decimal(high)
+        exact = None if closed is None else number_of(closed, found.values)
+        end = _decimal(high if exact is None else float(exact))
         segments.append(Segment(first, start, end, closed))
         start = end
     segments.append(Segment(regions.names[ruling[-1]], start, axis.high))
