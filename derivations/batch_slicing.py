@@ -21,8 +21,8 @@ def derive() -> Derivation:
     build = DerivationBuilder(
         "batch-slicing",
         "Batch slicing: how many replicas and stages a batch feeds",
-        "A batch is cut into pieces for replicas, experts and the nanobatches of a pipeline. How "
-        "large can N_DP N_PP be?",
+        "A batch is cut into pieces for replicas, experts and the microbatches of a pipeline; the "
+        "tokens of a microbatch that one expert sees are a nanobatch. How large can N_DP N_PP be?",
     )
     build.define(
         "tokens", quantity("n"), model.tokens_per_nanobatch,
@@ -35,7 +35,7 @@ def derive() -> Derivation:
     build.assume_constraint(
         below(
             "slicing", cost(microbatches_without_bubble(N_PP), "1"), quantity("m"),
-            "a schedule without bubble keeps two nanobatches in flight for each stage",
+            "a zero-bubble schedule (v = 1) needs two nanobatches for each stage",
             DATA_MOVEMENT,
         )
     )
@@ -45,8 +45,8 @@ def derive() -> Derivation:
         rearrange(
             1 - 1 / (1 + (N_PP - 1) / (v * m)),
             fraction,
-            "a schedule with bubble (1F1B, v chunks a stage) instead takes (N_PP - 1)/(v m) "
-            "longer; this share of a step is lost, so a full pipeline must avoid it",
+            "a schedule with bubble (1F1B with v chunks a stage, m >= N_PP) takes (N_PP - 1)/(v m) "
+            "longer instead: the right-hand side is the share of the longer step that is lost",
         ),
     )
     build.product(
@@ -55,8 +55,10 @@ def derive() -> Derivation:
         solve_for=N_DP,
     )
     return build.finish(
-        "N_DP N_PP <= b W_mem/(C E) = b/(2 E n) with n = C/(2 W_mem): data and pipeline "
-        "parallelism share the batch, and only their product counts."
+        "N_DP N_PP is at most b W_mem/(C E), that is b/(2 E n) with n = C/(2 W_mem), the least "
+        "nanobatch: as far as memory goes, data and pipeline parallelism share the batch, and only "
+        "their product counts. Degrees and microbatches count as real numbers here; with a single "
+        "stage no second nanobatch is needed, and the bound is too strict by a factor 2."
     )
 
 

@@ -7,12 +7,18 @@ from symscale.costs.sparse_mlp import sparse_mlp
 from symscale.derivation import Derivation, DerivationBuilder
 from symscale.render.derivations import show
 from symscale.studies.parameters import rules
-from symscale.studies.training import PEAK, definitions, reduced_plan, step_constraints
+from symscale.studies.training import (
+    PEAK,
+    definitions,
+    domain,
+    reduced_plan,
+    step_constraints,
+)
 from symscale.symbols import symbol, symbols
 
 
 def derive() -> Derivation:
-    """Derive the latency wall from four relations."""
+    """Derive the latency wall from the relations that bind in it."""
     T, D, b = symbols("T D b")
     model = sparse_mlp(reduced_plan())
     given = [*definitions(model, symbol("N")), *step_constraints(model, PEAK, {})]
@@ -22,6 +28,7 @@ def derive() -> Derivation:
         "Latency wall",
         "A step passes every block forward and backward, one product after the other, and each "
         "takes at least the latency tau. How large can a run be, however many devices it has?",
+        domain(),
     )
     for name in ("parameters", "tokens", "compute", "depth", "critical batch", "latency"):
         build.assume_constraint(chosen[name])
@@ -47,9 +54,9 @@ def derive() -> Derivation:
         solve_for=T,
     )
     return build.finish(
-        "The wall depends on no rate of any device: only on the critical batch at its depth, the "
-        "time allowed, and the latency. Growth of the batch beyond that of the depth (alpha > 0) "
-        "raises it by the power 1/(1 - 2 alpha)."
+        "The wall depends on no rate of any device: on the critical batch at its depth, the time "
+        "allowed, the latency, the sparsity and the tokens for each parameter. It holds for alpha "
+        "below 1/2; its ratio to T_0 is then that at alpha = 0 to the power 1/(1 - 2 alpha)."
     )
 
 

@@ -52,6 +52,7 @@ def derive() -> Derivation:
     step = build.rewrite(
         "network",
         substitute(sp.Add(*words), words, "the words of a step, summed over all devices"),
+        premises=[s.name for s in words],
     )
     cost(step.statement.rhs, "word").require_same_unit(product.network_words)
     build.rewrite(
@@ -61,6 +62,7 @@ def derive() -> Derivation:
             {symbol("F"): product.forward_flop.expr},
             "the forward product, the gradient of A and the gradient of B combine the same triples",
         ),
+        premises=["F"],
     )
     return build.finish(
         "Splitting only the tokens (N_J = N_K = 1) leaves the weight gradients' all-reduce, "

@@ -55,10 +55,13 @@ def derive() -> Derivation:
     cost(least, "token").require_same_unit(model.tokens_per_nanobatch)
     rows = tuple((title, Number(v, "token", 7)) for title, (v,) in on_machines([least], "node"))
     return build.finish(
-        "A nanobatch needs n = C/(2 W_mem) tokens an expert, that is (C/2)/W_mem with C/2 "
-        "multiply-accumulates a second. W_mem is half of the data sheet's bandwidth because a "
-        "word is both read and written. Traffic of activations is left out: it is smaller by "
-        "the ratio of n to the widths of a shard.",
+        "A nanobatch needs at least C/(2 W_mem) tokens an expert, that is (C/2)/W_mem with C/2 "
+        "multiply-accumulates a second. The half of the data sheet's bandwidth appears because "
+        "the weight-gradient products read and write; the others, which only read, need half as "
+        "many tokens. Each kind of product is asked to hide its own streaming; over a whole step "
+        "(four words a weight, six FLOP a weight and token) C/(3 W_mem) would do. Assumed: the "
+        "weights of a shard do not fit into the cache, and activations are read once, so that "
+        "their traffic is smaller by the ratio of n to the widths of a shard.",
         (Table("The nanobatch", ("device", "n"), rows),),
     )
 

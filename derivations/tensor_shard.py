@@ -17,7 +17,7 @@ from symscale.times import network_time
 
 
 def derive() -> Derivation:
-    """Derive the largest degree of tensor parallelism at which arithmetic hides the traffic."""
+    """Derive a degree of tensor parallelism up to which arithmetic hides the traffic."""
     N, N_TP, C, W_net = symbols("N N_TP C W_net")
     model = sparse_mlp(reduced_plan())
     traffic = tensor_traffic(model)
@@ -38,26 +38,33 @@ def derive() -> Derivation:
         "the width that the result will be about; with C/2 multiply-accumulates a second it is "
         "(4/3) (C/2)/W_net", DATA_MOVEMENT,
     )
+    build.define(
+        "degree", quantity("N_TP"), cost(model.plan.tensor_degree, "1"),
+        "the degree of tensor parallelism is the product of its two splits",
+    )
     build.replace(
         "without -1", "network", traffic.without_ones,
-        "drop the -1 of every all-reduce: the traffic is overstated, so it suffices that this fits",
+        "drop the -1 of every all-reduce: the traffic is overstated",
     )
     build.replace(
         "best split", "without -1", traffic.best,
         "split N_TP between the two widths so that both terms are equal: by the inequality of "
         "the means no split moves less",
+        facts=["degree"],
     )
     build.product(
-        "largest degree", {"best split": 2, "shard": 2},
+        "sufficient degree", {"best split": 2, "shard": 2},
         "square, and put in the shard's width", solve_for=N_TP,
     )
     rows = tuple(
         (title, Number(a, "", 9)) for title, (a,) in on_machines([shard], "node")
     )
     return build.finish(
-        "The degree of tensor parallelism cannot exceed the number of a x a squares in the "
-        "d_model x d_ff matrix of weights. Dropping the -1 makes the bound cautious: it "
-        "overstates the traffic by at most a factor 2 where both splits are at least 2.",
+        "Up to as many devices as the d_model x d_ff matrix of weights has squares a x a, some "
+        "split hides its traffic. (Both splits are at least 1 where N_TP is at least d_ff/d_model "
+        "and d_model/d_ff.) The bound is cautious: with the -1 kept the arithmetic hides the "
+        "traffic of more devices, though at most of 4 times as many where both splits are at "
+        "least 2, since the traffic is overstated by at most a factor 2 there and enters squared.",
         (Table("The width a", ("device", "a"), rows),),
     )
 

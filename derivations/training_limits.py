@@ -14,12 +14,17 @@ from symscale.render.document import Number
 from symscale.studies.limits import limits_program
 from symscale.studies.numbers import on_machines
 from symscale.studies.parameters import rules
+from symscale.studies.training import domain
 from symscale.symbols import symbol, symbols
 
 QUESTION = (
     "A run of compute T trains P parameters on D tokens within the time t_d. Arithmetic runs at "
-    "its peak, so traffic over the network and through memory must hide behind it, and the batch "
-    "must not exceed the critical one. How large can T be?"
+    "its peak, so tensor-parallel traffic and the streaming of weights must hide behind it; the "
+    "batch must not exceed the critical one, and products in sequence take their latency. How "
+    "large can T be? Degrees, microbatches and sizes are positive real numbers, links are loaded "
+    "evenly, tokens spread evenly over experts, and every expert has devices of its own. Traffic "
+    "of data, pipeline and expert parallelism, and the capacity of memory, are left out (the "
+    "study with every degree free, limits --full, counts data parallelism)."
 )
 
 
@@ -28,7 +33,7 @@ def derive() -> Derivation:
     T = symbol("T")
     program = limits_program().substitute(rules())
     limit = solve(program)
-    build = DerivationBuilder("training-limits", "Training limits", QUESTION)
+    build = DerivationBuilder("training-limits", "Training limits", QUESTION, domain())
     for constraint in program.constraints:
         build.assume_constraint(constraint)
     for piece in limit.pieces:
@@ -40,8 +45,8 @@ def derive() -> Derivation:
         )
         build.attain(
             f"{piece.name}, attained", certify(limit, piece),
-            "the bound is attained: the constraints that bind, solved as equations, give a run "
-            "that satisfies all the others where the piece rules",
+            "the bound is attained: the constraints that bind, and others chosen so that every "
+            "unknown is fixed, hold with equality at a point of positive real numbers",
         )
     alpha, alpha_L = symbols("alpha alpha_L")
     zero = [p.bound.substitute({alpha: sp.Integer(0)}).expr for p in limit.pieces]
@@ -50,13 +55,15 @@ def derive() -> Derivation:
         for title, values in on_machines(zero, "node")
     )
     return build.finish(
-        "The largest run is the smaller of two monomials. Data movement binds arithmetic, network, "
-        "memory, pipeline and batch together; the latency wall binds latency and batch, whatever "
-        "the device. Only the difference alpha of the growth of batch and depth matters. The "
-        "ratio d_ff/d_model has multiplier zero: no piece depends on it.",
+        "The largest run is the smaller of two monomials, for alpha below 1/2. Data movement binds "
+        "arithmetic, network, memory, pipeline and batch together; the latency wall binds latency "
+        "and batch, whatever the rates of the device. Only the difference alpha of the growth of "
+        "batch and depth matters. The constraint 'shape' has multiplier zero: no piece depends on "
+        "d_ff/d_model. The limit is cautious, since the network constraint drops the -1 of every "
+        "all-reduce (derivation 'tensor-shard').",
         (
             Table(
-                "At alpha = 0, a node as one device, standard assumptions",
+                "At alpha = 0, E = 1, b_0 = 4e6 tokens, L_0 = 100, t_d = 365.25/4 days; a node as one device",
                 ("device", *(p.name for p in limit.pieces)),
                 rows,
             ),

@@ -13,6 +13,7 @@ from symscale.render.document import Number
 from symscale.studies.cliffs import cliffs_of, cliffs_program
 from symscale.studies.numbers import on_machines
 from symscale.studies.parameters import rules
+from symscale.studies.training import domain
 from symscale.symbols import symbol
 
 
@@ -26,6 +27,7 @@ def derive() -> Derivation:
         "Utilization cliffs",
         "Beyond the limit of full utilization a run still fits on more devices, each of which "
         "waits part of the time. With the compute T given, what is the largest utilization U?",
+        domain(),
     )
     for constraint in program.constraints:
         build.assume_constraint(constraint)
@@ -37,7 +39,8 @@ def derive() -> Derivation:
         )
         build.attain(
             f"{piece.name}, attained", certify(limit, piece),
-            "the bound is attained by the constraints that bind, solved as equations",
+            "the bound is attained: the constraints that bind, and others chosen so that every "
+            "unknown is fixed, hold with equality",
         )
     for condition in limit.feasibility:
         build.product(
@@ -46,8 +49,8 @@ def derive() -> Derivation:
             solve_for=T,
         )
     cliffs = cliffs_of(limit)
-    build.product(
-        "first cliff", {"full utilization, attained": -1, "data movement, attained": 1},
+    build.meet(
+        "first cliff", "full utilization, attained", "data movement, attained",
         "the two pieces meet where both give the same utilization",
         solve_for=T,
     )
@@ -57,12 +60,13 @@ def derive() -> Derivation:
         for title, values in on_machines(zero, "node")
     )
     return build.finish(
-        "Utilization is 1 up to the first cliff, where the limit of full utilization lies; then it "
-        "falls as the power -(1 - 2 alpha)/4 of the compute; beyond the latency wall there is no "
-        "run at all.",
+        "For alpha below 1/2, utilization is 1 up to the first cliff, where the limit of full "
+        "utilization lies; then it falls as the power -(1 - 2 alpha)/4 of the compute; beyond the "
+        "latency wall there is no run at all. Where the wall comes first, that is where "
+        "3 tau W_mem W_net^2 exceeds 4 C^2, utilization is 1 up to the wall.",
         (
             Table(
-                "At alpha = 0, a node as one device, standard assumptions",
+                "At alpha = 0, E = 1, b_0 = 4e6 tokens, L_0 = 100, t_d = 365.25/4 days; a node as one device",
                 ("device", *(f"{c.between[0]} | {c.between[1]}" for c in cliffs)),
                 rows,
             ),

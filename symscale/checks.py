@@ -1,7 +1,7 @@
 """Checks of derivations: exact where SymPy can, at random points of the region always."""
 
 import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +9,19 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from symscale.algebra.certificate import check as check_certificate
+from symscale.algebra.domain import IndeterminateSignError
 from symscale.algebra.monomial import ONE, Monomial
 from symscale.algebra.rewrite import Relation, Rewrite, relate
-from symscale.derivation import Derivation, Step, ratio_of, relation_of
-from symscale.errors import CheckFailedError
+from symscale.derivation import (
+    Derivation,
+    Step,
+    logic_of_product,
+    logic_of_replacement,
+    ratio_of,
+    relation_of,
+    sign_of,
+)
+from symscale.errors import CheckFailedError, FormulaError
 from symscale.symbols import NOTATION
 
 POINTS = 12
@@ -67,22 +76,18 @@ def _check_step(
     if step.is_given:
         return StepCheck(step.key, None, 0)
     if step.kind == "optimum":
-        if step.certificate is None:
-            raise CheckFailedError(f"{label}: it has no certificate")
-        check_certificate(step.certificate)
-        program, bound = step.certificate.program, step.certificate.bound
-        _check_says(label, step, relate(program.objective.expr, "==", bound.expr))
+        _check_optimum(label, derivation, step)
         return StepCheck(step.key, True, _certificate_points(label, step, rng))
-    if step.kind == "product":
+    if step.kind in ("product", "meeting"):
         power = _check_product(label, derivation, step)
         return StepCheck(step.key, True, _product_points(label, derivation, step, power, rng))
     if step.rewrite is None:
         raise CheckFailedError(f"{label}: it has no rewrite")
     exact = _exact_rewrite(step.rewrite)
     points = _rewrite_points(label, step.rewrite, rng)
+    _check_facts(label, derivation, step)
     if step.kind == "replacement":
-        (premise,) = step.premises
-        _check_replacement(label, derivation.step(premise).statement, step)
+        _check_replacement(label, derivation.step(next(iter(step.premises))), step)
     else:
         _check_says(label, step, step.rewrite.statement)
     return StepCheck(step.key, exact, points)
@@ -93,6 +98,40 @@ def _check_says(label: str, step: Step, proven: sp.Basic) -> None:
         raise CheckFailedError(f"{label}: it says {step.statement}, proven is {proven}")
 
 
+def _check_optimum(label: str, derivation: Derivation, step: Step) -> None:
+    """The certificate must hold, say what the step says, and rest on what was given."""
+    if step.certificate is None:
+        raise CheckFailedError(f"{label}: it has no certificate")
+    check_certificate(step.certificate)
+    program, bound = step.certificate.program, step.certificate.bound
+    _check_says(label, step, relate(program.objective.expr, "==", bound.expr))
+    given = {s.statement for s in derivation.steps if s.is_given}
+    for constraint in program.constraints:
+        if constraint.relational not in given:
+            raise CheckFailedError(f"{label}: constraint {constraint.name!r} was not given")
+
+
+def _check_facts(label: str, derivation: Derivation, step: Step) -> None:
+    """Every equality that a rewrite uses must be a premise."""
+    assert step.rewrite is not None  # noqa: S101  # the caller chose by it
+    steps = [derivation.step(key) for key in step.premises]
+    equalities = [p.statement for p in steps if p.relation == "=="]
+    for s, expr in step.rewrite.facts.items():
+        stated = any(p.statement == relate(s, "==", expr) for p in steps)
+        if not stated and not _is_among(s, expr, equalities):
+            raise CheckFailedError(f"{label}: {s} = {expr} is no premise of it")
+
+
+def _is_among(s: sp.Symbol, expr: sp.Expr, equalities: Sequence[Relational]) -> bool:
+    """Whether `s = expr` is one of the equalities between monomials, solved for s."""
+    try:
+        ratio = Monomial.of(s) / Monomial.of(expr)
+        known = [ratio_of(e) for e in equalities]
+    except FormulaError:
+        return False
+    return any(ratio in (k, k**-1) for k in known)
+
+
 def _check_product(label: str, derivation: Derivation, step: Step) -> sp.Expr:
     """The premises' ratios, raised to their powers, must multiply to a power of the statement's.
 
@@ -100,37 +139,58 @@ def _check_product(label: str, derivation: Derivation, step: Step) -> sp.Expr:
         That power.
     """
     product = ONE
+    try:
+        logic = logic_of_product([derivation.step(k) for k in step.premises])
+    except FormulaError as error:
+        raise CheckFailedError(f"{label}: {error}") from None
+    if step.logic != logic:
+        raise CheckFailedError(f"{label}: it claims that it {step.logic}")
     for key, weight in step.premises.items():
         premise = derivation.step(key)
-        if premise.relation != "==" and not _positive(weight):
+        if (premise.kind == "optimum") != (step.kind == "meeting"):
+            raise CheckFailedError(f"{label}: {key!r} holds under conditions of its own")
+        if premise.relation != "==" and not _positive(label, weight, derivation):
             raise CheckFailedError(f"{label}: the inequality {key!r} is raised to {weight}")
         if premise.relation != "==" and step.relation == "==":
             raise CheckFailedError(f"{label}: the inequality {key!r} proves no equality")
         product = product * ratio_of(premise.statement) ** weight
     claimed = ratio_of(step.statement)
-    (atom,) = [a for a in (step.statement.lhs,) if a in claimed.atoms] or [claimed.atoms[0]]
+    (atom,) = [a for a in (step.statement.lhs,) if a in claimed.atoms] or [*claimed.atoms, None][:1]
+    if atom is None:
+        raise CheckFailedError(f"{label}: it says nothing about any symbol")
     power = product.exponent(atom) / claimed.exponent(atom)
     if power == 0 or not (product / claimed**power).is_one:
         raise CheckFailedError(f"{label}: the premises multiply to {product.expr} <= 1")
-    if step.relation != "==" and not _positive(power):
+    if step.relation != "==" and not _positive(label, power, derivation):
         raise CheckFailedError(f"{label}: the relation points the wrong way")
     return power
 
 
-def _positive(power: sp.Expr) -> bool:
-    """Whether a power is positive: at zero exponents, where it is symbolic."""
-    return bool(power.subs({s: 0 for s in power.free_symbols}).is_positive)
+def _positive(label: str, power: sp.Expr, derivation: Derivation) -> bool:
+    """Whether a power is positive over the whole domain of exponents."""
+    try:
+        return sign_of(power, derivation.domain) > 0
+    except IndeterminateSignError as error:
+        raise CheckFailedError(f"{label}: {error}") from None
 
 
-def _check_replacement(label: str, old: Relational, step: Step) -> None:
-    rewrite = step.rewrite
+def _check_replacement(label: str, premise: Step, step: Step) -> None:
+    rewrite, old = step.rewrite, premise.statement
     assert rewrite is not None  # noqa: S101  # a replacement has one by construction
-    scale = old.lhs / rewrite.before
+    scale = sp.cancel(old.lhs / rewrite.before)
     same_side = sp.simplify(step.statement.lhs - scale * rewrite.after) == 0
     if not same_side or step.statement.rhs != old.rhs:
         raise CheckFailedError(f"{label}: it replaces something else than the rewrite's side")
+    if not scale.is_positive:
+        raise CheckFailedError(f"{label}: the factor {scale} is not known to be positive")
     if step.relation != relation_of(old):
         raise CheckFailedError(f"{label}: it turns the relation")
+    try:
+        logic = logic_of_replacement(premise, rewrite)
+    except FormulaError as error:
+        raise CheckFailedError(f"{label}: {error}") from None
+    if step.logic != logic:
+        raise CheckFailedError(f"{label}: it claims that it {step.logic}")
 
 
 def _exact_rewrite(rewrite: Rewrite) -> bool:
@@ -266,8 +326,9 @@ def _draw(s: sp.Symbol, rng: random.Random) -> sp.Expr:
     entry = NOTATION.get(s.name)
     if entry is not None and entry.exponent:
         return sp.Float(rng.uniform(-0.4, 0.4), _DIGITS)
-    low = float(entry.lower) if entry is not None and entry.lower is not None else 1e-3
-    return sp.Float(low * 10 ** rng.uniform(0, 4), _DIGITS)
+    if entry is not None and entry.lower is not None:
+        return sp.Float(entry.lower * 10 ** rng.uniform(0, 7), _DIGITS)
+    return sp.Float(10 ** rng.uniform(-6, 6), _DIGITS)
 
 
 def _value(expr: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:

@@ -5,7 +5,7 @@ expression, by replacing one side of a relation, by multiplying earlier relation
 raised to powers, or by a certificate. `symscale.checks` verifies every one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -13,14 +13,23 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from symscale.algebra.certificate import Certificate
-from symscale.algebra.limit import Limit
+from symscale.algebra.domain import Domain
+from symscale.algebra.limit import Condition, Limit
 from symscale.algebra.monomial import ONE, Monomial
 from symscale.algebra.program import Constraint
 from symscale.algebra.rewrite import Relation, Rewrite, relate
 from symscale.costs.cost import Cost
 from symscale.errors import FormulaError
 
-Kind = Literal["definition", "assumption", "rewrite", "replacement", "product", "optimum"]
+Kind = Literal[
+    "definition", "assumption", "rewrite", "replacement", "product", "optimum", "meeting"
+]
+Logic = Literal["follows", "suffices", "necessary"]
+"""How a step stands to what was given: it follows from it, or implies it.
+
+A step that suffices may then be replaced by a weaker one only where some choice
+makes both equal, so that it still suffices for the best choice.
+"""
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,7 @@ class Step:
         premises: Earlier steps it uses; in a product, the power of each.
         rewrite: The rewrite that it makes, or by which it replaces a side.
         certificate: The certificate that it rests on.
+        logic: Whether it follows from its premises, or suffices for them.
     """
 
     key: str
@@ -46,6 +56,14 @@ class Step:
     premises: Mapping[str, sp.Expr] = field(default_factory=dict)
     rewrite: Rewrite | None = None
     certificate: Certificate | None = None
+    logic: Logic = "follows"
+
+    @property
+    def conditions(self) -> tuple[Relational, ...]:
+        """Where an optimum is attained: conditions on the parameters."""
+        if self.certificate is None:
+            return ()
+        return tuple(Condition(c).relational for c in self.certificate.conditions)
 
     @property
     def is_given(self) -> bool:
@@ -60,15 +78,62 @@ class Step:
 
 def relation_of(statement: Relational) -> Relation:
     """The sign of a SymPy relation."""
-    if isinstance(statement, sp.Eq):
-        return "=="
-    return "<=" if isinstance(statement, sp.Le) else ">="
+    for kind, sign in _SIGNS.items():
+        if isinstance(statement, kind):
+            return sign
+    raise FormulaError(f"{statement} is not a relation with =, <= or >=")
+
+
+_SIGNS: dict[type, Relation] = {sp.Eq: "==", sp.Le: "<=", sp.Ge: ">="}
 
 
 def ratio_of(statement: Relational) -> Monomial:
     """Smaller side over greater side of a relation between monomials: at most 1."""
     left, right = Monomial.of(statement.lhs), Monomial.of(statement.rhs)
     return right / left if isinstance(statement, sp.Ge) else left / right
+
+
+def sign_of(exponent: sp.Expr, domain: Domain) -> int:
+    """The sign of an exponent over a domain.
+
+    Raises:
+        IndeterminateSignError: If it is not the same everywhere.
+    """
+    numerator, denominator = sp.fraction(sp.together(exponent))
+    return domain.sign(numerator) * domain.sign(denominator)
+
+
+def logic_of_replacement(old: Step, rewrite: Rewrite) -> Logic:
+    """How a relation with a rewritten left side stands to what was given.
+
+    Raises:
+        FormulaError: If an inexact rewrite meets an equality or a >=, or a necessary
+            condition would be replaced by a sufficient one.
+    """
+    if rewrite.relation == "==":
+        return old.logic
+    if old.relation != "<=":
+        raise FormulaError(f"an inexact rewrite needs a <=, and {old.key!r} is none")
+    if rewrite.relation == "<=":
+        if old.logic == "necessary":
+            raise FormulaError(f"{old.key!r} is necessary only; nothing can suffice for it")
+        return "suffices"
+    if old.logic == "suffices" and not rewrite.equality:
+        raise FormulaError(f"{old.key!r} suffices; a weaker relation does not")
+    return old.logic if old.logic == "suffices" else "necessary"
+
+
+def logic_of_product(premises: Sequence[Step]) -> Logic:
+    """How a product of relations stands to what was given.
+
+    Raises:
+        FormulaError: If a relation that suffices is multiplied with another inequality.
+    """
+    inequalities = [p for p in premises if p.relation != "=="]
+    sufficient = [p for p in inequalities if p.logic == "suffices"]
+    if sufficient and len(inequalities) > 1:
+        raise FormulaError(f"{sufficient[0].key!r} suffices, but its product with others does not")
+    return "suffices" if sufficient else "follows"
 
 
 @dataclass(frozen=True)
@@ -98,6 +163,7 @@ class Derivation:
         conclusion: What follows, in words.
         tables: Numbers.
         limit: The limit that it ends in, where it does.
+        domain: Where exponent symbols live; signs of powers are decided over it.
     """
 
     name: str
@@ -107,6 +173,7 @@ class Derivation:
     conclusion: str = ""
     tables: tuple[Table, ...] = ()
     limit: Limit | None = None
+    domain: Domain = field(default_factory=Domain)
 
     def step(self, key: str) -> Step:
         """Return the step labelled `key`."""
@@ -147,9 +214,11 @@ class DerivationBuilder:
         N >= T/(C*t_d)
     """
 
-    def __init__(self, name: str, title: str, question: str) -> None:
-        """Start an empty derivation."""
-        self._derivation = Derivation(name, title, question)
+    def __init__(
+        self, name: str, title: str, question: str, domain: Domain | None = None
+    ) -> None:
+        """Start an empty derivation; `domain` says where exponent symbols live."""
+        self._derivation = Derivation(name, title, question, domain=domain or Domain())
 
     def _add(self, step: Step) -> Step:
         if any(s.key == step.key for s in self._derivation.steps):
@@ -184,26 +253,49 @@ class DerivationBuilder:
             )
         )
 
-    def rewrite(self, key: str, rewrite: Rewrite, reason: str = "") -> Step:
-        """State a rewrite: `before relation after`."""
-        return self._add(
-            Step(key, "rewrite", rewrite.statement, reason or rewrite.reason, rewrite=rewrite)
-        )
+    def rewrite(
+        self, key: str, rewrite: Rewrite, reason: str = "", premises: Sequence[str] = ()
+    ) -> Step:
+        """State a rewrite: `before relation after`.
 
-    def replace(self, key: str, premise: str, rewrite: Rewrite, reason: str) -> Step:
-        """Replace the left side of an earlier `left <= right` by a rewritten one.
-
-        The left side must be the rewrite's `before`, up to a factor. With a rewrite that
-        grows it the new relation is sufficient for the old; with one that shrinks it,
-        necessary.
+        Args:
+            key: The step's label.
+            rewrite: The rewrite.
+            reason: Why; by default the rewrite's own reason.
+            premises: The definitions that its facts come from.
         """
-        old = self._derivation.step(premise).statement
-        scale = sp.cancel(old.lhs / rewrite.before)
-        statement = relate(sp.Mul(scale, rewrite.after), relation_of(old), old.rhs)
         return self._add(
             Step(
-                key, "replacement", statement, reason, premises={premise: sp.Integer(1)},
-                rewrite=rewrite,
+                key, "rewrite", rewrite.statement, reason or rewrite.reason,
+                premises=dict.fromkeys(premises, sp.Integer(1)), rewrite=rewrite,
+            )
+        )
+
+    def replace(
+        self, key: str, premise: str, rewrite: Rewrite, reason: str, facts: Sequence[str] = ()
+    ) -> Step:
+        """Replace the left side of an earlier `left <= right` by a rewritten one.
+
+        The left side must be the rewrite's `before`, up to a positive factor. With a
+        rewrite that grows it the new relation suffices for the old. With one that
+        shrinks it the new relation is necessary; where the rewrite says when both sides
+        are equal, it also suffices for that choice.
+
+        Args:
+            key: The step's label.
+            premise: The relation.
+            rewrite: The rewrite.
+            reason: Why.
+            facts: The definitions that the rewrite's facts come from.
+        """
+        old = self._derivation.step(premise)
+        scale = sp.cancel(old.statement.lhs / rewrite.before)
+        statement = relate(sp.Mul(scale, rewrite.after), old.relation, old.statement.rhs)
+        premises = dict.fromkeys((premise, *facts), sp.Integer(1))
+        return self._add(
+            Step(
+                key, "replacement", statement, reason, premises=premises, rewrite=rewrite,
+                logic=logic_of_replacement(old, rewrite),
             )
         )
 
@@ -234,10 +326,21 @@ class DerivationBuilder:
         if power == 0:
             raise FormulaError(f"{key}: {solve_for} does not occur in the product")
         rest = target / product ** (1 / power)
-        positive = bool(power.subs({s: 0 for s in power.free_symbols}).is_positive)
-        relation: Relation = "==" if not strict else "<=" if positive else ">="
+        rising = strict and sign_of(power, self._derivation.domain) > 0
+        relation: Relation = "==" if not strict else "<=" if rising else ">="
         statement = relate(solve_for, relation, rest.expr)
-        return self._add(Step(key, "product", statement, reason, premises=weights))
+        logic = logic_of_product([self._derivation.step(k) for k in weights])
+        return self._add(Step(key, "product", statement, reason, premises=weights, logic=logic))
+
+    def meet(self, key: str, first: str, second: str, reason: str, *, solve_for: sp.Expr) -> Step:
+        """State where two attained bounds are equal, solved for a symbol."""
+        one, other = (ratio_of(self._derivation.step(k).statement) for k in (first, second))
+        ratio = other / one
+        (atom,) = Monomial.of(solve_for).atoms
+        rest = Monomial.of(solve_for) / ratio ** (1 / ratio.exponent(atom))
+        premises = {first: sp.Integer(-1), second: sp.Integer(1)}
+        statement = relate(solve_for, "==", rest.expr)
+        return self._add(Step(key, "meeting", statement, reason, premises=premises))
 
     def attain(self, key: str, certificate: Certificate, reason: str) -> Step:
         """State that a bound is attained: at the certificate's point it is an equality."""

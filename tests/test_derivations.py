@@ -421,16 +421,16 @@ FAULTS: dict[str, Fault] = {
     ),
     # Products
     "a product with a wrong number": Fault(
-        "tensor-shard", "largest degree", lambda s: scaled(s, sp.Rational(999, 1000))
+        "tensor-shard", "sufficient degree", lambda s: scaled(s, sp.Rational(999, 1000))
     ),
     "a product with a wrong power": Fault(
-        "tensor-shard", "largest degree", lambda s: premises(s, lambda k, v: v / len(k))
+        "tensor-shard", "sufficient degree", lambda s: premises(s, lambda k, v: v / len(k))
     ),
     "a product the wrong way": Fault(
-        "tensor-shard", "largest degree", lambda s: relation(s, sp.Ge)
+        "tensor-shard", "sufficient degree", lambda s: relation(s, sp.Ge)
     ),
     "a product that makes an equality": Fault(
-        "tensor-shard", "largest degree", lambda s: relation(s, sp.Eq)
+        "tensor-shard", "sufficient degree", lambda s: relation(s, sp.Eq)
     ),
     "all multipliers with the wrong sign": Fault(
         "latency-wall", "latency wall", lambda s: premises(s, lambda k, v: -v)
@@ -506,7 +506,7 @@ def test_a_broken_step_is_caught(what: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_what_is_caught_is_named() -> None:
     fault = FAULTS["a product with a wrong number"]
-    with pytest.raises(CheckFailedError, match="tensor-shard, step 'largest degree'"):
+    with pytest.raises(CheckFailedError, match="tensor-shard, step 'sufficient degree'"):
         check_derivation(broken(fault))
     with pytest.raises(CheckFailedError, match=r"fails at .*N_TP_ff = \d"):
         check_derivation(broken(FAULTS["a rewrite to something smaller"]))
@@ -533,7 +533,7 @@ def test_two_steps_that_prove_each_other_are_caught() -> None:
 def test_a_broken_derivation_exits_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = broken(FAULTS["a product with a wrong number"])
     monkeypatch.setattr("symscale.library.load_derivation", lambda name: wrong)
-    assert "step 'largest degree'" in refusal("derive", "tensor-shard", code=1)
+    assert "step 'sufficient degree'" in refusal("derive", "tensor-shard", code=1)
 
 
 # The builder refuses what it can

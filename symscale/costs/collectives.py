@@ -31,7 +31,8 @@ def all_reduce_words(payload: sp.Expr, participants: sp.Expr) -> sp.Expr:
     """Words sent, in all, when each of p participants ends with the whole sum.
 
     A reduce-scatter and an all-gather: 2 (p - 1) W words. No algorithm moves fewer
-    (each participant must send and receive all but its own share, in both phases).
+    without reductions inside the network (each participant must send and receive all
+    but its own share, in both phases).
 
     Example:
         >>> all_reduce_words(sp.Integer(100), sp.Integer(4))

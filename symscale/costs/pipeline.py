@@ -24,9 +24,9 @@ def bubble_fraction(stages: sp.Expr, microbatches: sp.Expr, interleaving: sp.Exp
 def microbatches_without_bubble(stages: sp.Expr) -> sp.Expr:
     """Microbatches that a zero-bubble schedule needs to keep every stage at work: 2 p.
 
-    A microbatch that enters stage 1 returns there 2 p - 1 slots later, when its
-    gradient has come back through the other stages; until then other microbatches
-    must fill the time.
+    A microbatch that enters stage 1 returns there after 2 p - 1 slots, when its
+    gradient has come back through the other stages; until then others must fill the
+    time. The published schedule asks for one more, 2 p.
     """
     return 2 * stages
 

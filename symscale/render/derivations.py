@@ -77,6 +77,7 @@ def _step(step: Step, check: StepCheck, references: References) -> list[Block]:
         lead.append(f"Step ({step.key}): {step.reason}.")
         lead += _premises(step)
         lead += _bounds(step)
+        lead += _logic(step)
         lead.append(_checked(check))
     return [Paragraph(tuple(lead)), Equation(step.statement, step.key)]
 
@@ -101,14 +102,30 @@ def _bounds(step: Step) -> list[Inline]:
     words: list[Inline] = []
     if rewrite is None:
         return words
+    sides = "Old and new left side" if step.kind == "replacement" else "The two sides"
     if rewrite.factor is not None:
-        words += [" The two sides differ by at most a factor ", Formula(rewrite.factor)]
+        words += [f" {sides} differ by at most a factor ", Formula(rewrite.factor)]
         if rewrite.conditions:
             words += [" where ", *_list(rewrite.conditions)]
         words.append(".")
+    elif rewrite.conditions:
+        words += [" It holds where ", *_list(rewrite.conditions), "."]
     if rewrite.equality:
-        words += [" They are equal where ", *_list(rewrite.equality), "."]
+        words += [f" {sides} are equal where ", *_list(rewrite.equality), "."]
     return words
+
+
+def _logic(step: Step) -> list[Inline]:
+    """How the step stands to what was given, where it does not simply follow."""
+    if step.conditions:
+        return [" This is so where ", *_list(step.conditions), "."]
+    if step.logic == "follows":
+        return []
+    (first, *_) = step.premises
+    if step.logic == "suffices":
+        choice = step.rewrite is not None and step.rewrite.relation == ">="
+        return [f" {'For that choice this' if choice else 'This'} suffices for ({first})."]
+    return [f" This is necessary for ({first})."]
 
 
 def _list(relations: Sequence[sp.Basic | formula.AtMost]) -> list[Inline]:
@@ -170,9 +187,12 @@ def derivation_data(derivation: Derivation, checks: Sequence[StepCheck]) -> dict
             "premises": powers(step.premises),
             "exact": check.exact,
             "random_points": check.points,
+            "logic": step.logic,
+            "conditions": [str(c) for c in step.conditions],
         }
         if step.rewrite is not None:
             entry["conditions"] = [str(c) for c in step.rewrite.conditions]
+            entry["equal_where"] = [str(c) for c in step.rewrite.equality]
             factor = step.rewrite.factor
             entry["factor"] = None if factor is None else str(factor)
         steps.append(entry)

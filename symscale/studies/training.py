@@ -35,7 +35,7 @@ EXPONENTS = {
     symbol("alpha"): Interval(None, sp.Rational(1, 2)),
     symbol("alpha_L"): Interval(None, None),
 }
-"""Where the exponents may lie. From alpha = 1/2 on, data movement sets no limit."""
+"""Where the exponents may lie. Beyond alpha = 1/2 data movement sets no upper limit."""
 
 
 def quantity(name: str) -> Cost:
@@ -136,11 +136,12 @@ def definitions(model: SparseMLP, devices: sp.Expr) -> list[Constraint]:
         same("parameters", quantity("P"), cost(model.parameters, "1"),
              "weights of both products of every expert of every block", DATA_MOVEMENT),
         same("tokens", quantity("D"), cost(symbol("r_D") * symbol("P"), "token"),
-             "a compute-optimal run sees r_D tokens for each parameter", CHINCHILLA),
+             "a compute-optimal run sees so many tokens for each parameter", CHINCHILLA),
         same("compute", quantity("T"), model.training_flop * steps,
              "every step costs the FLOP of its products, forward and backward"),
         same("devices", quantity("N"), cost(devices, "1"),
-             "each combination of the parallel degrees has a device of its own"),
+             "each combination of the parallel degrees has a device of its own; in the reduced "
+             "study N_EP = E"),
         same("shape", quantity("d_ff"), quantity("d_model") * symbol("r_ff"),
              "the usual shape; only the product of the two widths matters here"),
         same("depth", quantity("L"), cost(symbol("L_0") * growth ** symbol("alpha_L"), "1"),
@@ -160,7 +161,8 @@ def step_constraints(model: SparseMLP, rate: Rate, traffic: Mapping[str, Cost]) 
     growth = symbol("T") / symbol("T_0")
     arithmetic = rate.time(model.training_flop, N)
     reasons = {
-        "network": "tensor-parallel reductions hide behind the arithmetic of a step",
+        "network": "tensor-parallel reductions, without the -1 of each and at the best split, "
+        "hide behind the arithmetic of a step",
         "network (d_model)": "reductions over the split of d_model have half of the step's time",
         "network (d_ff)": "reductions over the split of d_ff have the other half",
         "network (data)": "reductions of weight gradients hide behind the arithmetic of a step",
@@ -177,7 +179,7 @@ def step_constraints(model: SparseMLP, rate: Rate, traffic: Mapping[str, Cost]) 
               "the weight-gradient products read and write their accumulator once a nanobatch",
               DATA_MOVEMENT),
         below("slicing", cost(microbatches_without_bubble(model.plan.N_PP), "1"), quantity("m"),
-              "a pipeline without bubble needs two nanobatches for each stage", DATA_MOVEMENT),
+              "a zero-bubble pipeline needs two microbatches for each stage", DATA_MOVEMENT),
         below("critical batch", quantity("b"), cost(b_0 * growth**exponent, "token"),
               "a larger batch no longer saves steps in proportion", DATA_MOVEMENT),
         below("latency",

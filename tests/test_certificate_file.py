@@ -1,0 +1,220 @@
+"""Certificate files: what is written holds, what is changed does not, what is garbage is refused."""
+
+import copy
+import json
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from symscale.algebra.certificate import check
+from symscale.errors import CheckFailedError, InputError, SymscaleError
+from symscale.studies.certificate_file import certificates_data, read_certificates
+from symscale.studies.problem_answer import answer
+from symscale.studies.problem_file import load_problem
+
+PROBLEMS = Path(__file__).resolve().parents[1] / "docs" / "problems"
+DOCUMENT = PROBLEMS.parent / "certificates.md"
+
+Verify = Callable[[Any], None]
+
+
+@cache
+def written(name: str) -> str:
+    problem = load_problem(str(PROBLEMS / f"{name}.toml"))
+    return json.dumps(certificates_data(problem.title, answer(problem).certificates(), "1.0"))
+
+
+@pytest.fixture
+def verify(tmp_path: Path) -> Verify:
+    """Write data, or text as it is, read it back and check it."""
+
+    def write_and_check(data: Any) -> None:
+        path = tmp_path / "proof.json"
+        text = data if isinstance(data, str) else json.dumps(data)
+        path.write_text(text, encoding="utf-8")
+        for certificate in read_certificates(str(path)):
+            check(certificate)
+
+    return write_and_check
+
+
+NAMES = sorted(p.stem for p in PROBLEMS.glob("*.toml"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_written_holds(name: str, verify: Verify) -> None:
+    data = json.loads(written(name))
+    assert data["format"] == "symscale-certificate"
+    assert data["version"] == 1
+    assert data["certificates"]
+    verify(data)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_keeps_everything(name: str, tmp_path: Path) -> None:
+    """Written, read, and written again, it is the same."""
+    path = tmp_path / "proof.json"
+    path.write_text(written(name), encoding="utf-8")
+    data = json.loads(written(name))
+    again = certificates_data(data["title"], read_certificates(str(path)), "1.0")
+    assert json.loads(json.dumps(again)) == data
+
+
+def test_the_documented_example_holds(verify: Verify) -> None:
+    page = DOCUMENT.read_text(encoding="utf-8")
+    block = page.split("```json\n")[1].split("```")[0]
+    data = json.loads(block)
+    data["title"] = "documented"
+    verify(data)
+
+
+def changes(data: Any) -> Iterator[tuple[str, Any]]:
+    """Copies of a file with one thing changed in one certificate."""
+    for k, row in enumerate(data["certificates"]):
+
+        def changed(key: str, value: Any, k: int = k) -> Any:
+            copied = copy.deepcopy(data)
+            copied["certificates"][k][key] = value
+            return copied
+
+        yield "bound", changed("bound", {**row["bound"], "7": "1"})
+        yield "sense", changed("sense", "maximize" if row["sense"] == "minimize" else "minimize")
+        yield "objective", changed("objective", {**row["objective"], "3": "1"})
+        for name, weight in row["multipliers"].items():
+            less = {n: w for n, w in row["multipliers"].items() if n != name}
+            yield f"multiplier {name} removed", changed("multipliers", less)
+            yield (
+                f"multiplier {name} negated",
+                changed("multipliers", {**row["multipliers"], name: f"-({weight})"}),
+            )
+        for name in row["variables"]:
+            moved = {**row["point"], name: {**row["point"][name], "5": "1"}}
+            if name in row["objective"]:
+                yield f"point {name}", changed("point", moved)
+            less = {n: m for n, m in row["point"].items() if n != name}
+            yield f"point without {name}", changed("point", less)
+        for position, constraint in enumerate(row["constraints"]):
+            if constraint["name"] in row["multipliers"]:
+                rows = copy.deepcopy(row["constraints"])
+                rows[position]["ratio"]["11"] = "1"
+                yield f"ratio {constraint['name']}", changed("constraints", rows)
+                yield (
+                    f"no {constraint['name']}",
+                    changed("constraints", [c for c in row["constraints"] if c is not constraint]),
+                )
+        for position in range(len(row["conditions"])):
+            fewer = [c for i, c in enumerate(row["conditions"]) if i != position]
+            yield f"condition {position}", changed("conditions", fewer)
+        if row["conditions"]:
+            yield "witness", changed("witness", {})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_whatever_is_changed_is_noticed(name: str, verify: Verify) -> None:
+    tried = 0
+    for what, data in changes(json.loads(written(name))):
+        with pytest.raises(SymscaleError) as caught:
+            verify(data)
+        assert isinstance(caught.value, CheckFailedError | InputError), what
+        tried += 1
+    assert tried >= 8
+
+
+def broken(**changes: Any) -> Any:
+    data = json.loads(written("sequential-bounds"))
+    data["certificates"] = data["certificates"][:1]
+    data["certificates"][0].update(changes)
+    return data
+
+
+def whole(**changes: Any) -> Any:
+    return {**json.loads(written("sequential-bounds")), **changes}
+
+
+MALFORMED = {
+    "no JSON": "hello",
+    "empty": "",
+    "half": written("sequential-bounds")[:700],
+    "a number": "3",
+    "a list": "[]",
+    "NaN": '{"format": NaN}',
+    "deep": "[" * 100_000,
+    "deep objects": '{"a":' * 50_000,
+    "other format": whole(format="other"),
+    "later version": whole(version=2),
+    "no certificates": whole(certificates=[]),
+    "certificates no list": whole(certificates={"a": 1}),
+    "certificate no object": whole(certificates=[3]),
+    "empty certificate": whole(certificates=[{}]),
+    "sense": broken(sense="improve"),
+    "sense a list": broken(sense=[]),
+    "objective a text": broken(objective="T"),
+    "exponent a number": broken(objective={"T": 1}),
+    "exponent nonsense": broken(objective={"T": "one"}),
+    "exponent hostile": broken(objective={"T": "__import__('os').system('id')"}),
+    "atom hostile": broken(objective={"__import__('os').system('id')": "1"}),
+    "atom unknown": broken(objective={"unheard_of": "1"}),
+    "atom negative": broken(objective={"-3": "1"}),
+    "atom zero": broken(objective={"0": "1"}),
+    "atom huge": broken(objective={"9" * 5000: "1"}),
+    "exponent huge": broken(objective={"T": "9" * 5000}),
+    "tower": broken(objective={"2^2^2^2^2^2": "1"}),
+    "constraints a text": broken(constraints="all"),
+    "constraint a number": broken(constraints=[3]),
+    "constraint without ratio": broken(constraints=[{"name": "a", "relation": "<="}]),
+    "relation": broken(constraints=[{"name": "a", "relation": "<", "ratio": {"T": "1"}}]),
+    "two of a name": broken(constraints=[{"name": "a", "relation": "<=", "ratio": {"T": "1"}}] * 2),
+    "witness a float": broken(witness={"C": 0.5}),
+    "witness an expression": broken(witness={"C": "sqrt(2)"}),
+    "witness of a hostile name": broken(witness={"a.b": "1"}),
+    "long name": broken(witness={"a" * 200: "1"}),
+    "variables a number": broken(variables=3),
+    "variables of numbers": broken(variables=[1]),
+    "variable without symbol": broken(variables=["T", "N", "b", "ghost()"]),
+    "point of a stranger": broken(point={"stranger?": {}}),
+    "multipliers a list": broken(multipliers=["energy"]),
+    "conditions a number": broken(conditions=7),
+    "exponents a list": broken(exponents=["alpha"]),
+    "exponent without end": broken(exponents={"alpha": ["1"]}),
+    "exponent with words": broken(exponents={"alpha": ["low", "high"]}),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_what_is_malformed_is_refused_in_one_line(name: str, verify: Verify) -> None:
+    start = time.process_time()
+    with pytest.raises(InputError) as caught:
+        verify(MALFORMED[name])
+    assert time.process_time() - start < 5
+    text = str(caught.value)
+    assert "proof.json" in text
+    assert "\n" not in text
+    assert len(text) < 600
+
+
+def test_large_files_are_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "proof.json"
+    path.write_text(" " * 3_000_000, encoding="utf-8")
+    with pytest.raises(InputError, match="larger than"):
+        read_certificates(str(path))
+
+
+def test_many_certificates_take_bounded_time(tmp_path: Path) -> None:
+    row = {"sense": "maximize"}
+    path = tmp_path / "proof.json"
+    path.write_text(json.dumps(whole(certificates=[row] * 50_000)), encoding="utf-8")
+    with pytest.raises(InputError, match="certificate 1"):
+        read_certificates(str(path))
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "bytes.json").write_bytes(b"\xff\x00\x80")
+    for path in (tmp_path, tmp_path / "absent.json", tmp_path / "bytes.json", Path("/dev/zero")):
+        with pytest.raises(InputError):
+            read_certificates(str(path))
+    with pytest.raises(InputError):
+        read_certificates("a\0b")
