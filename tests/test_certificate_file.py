@@ -1,4 +1,4 @@
-"""Certificate files: what is written holds, what is changed does not, what is garbage is refused."""
+"""Certificate files: the written hold, the changed do not, the malformed are refused."""
 
 import copy
 import json

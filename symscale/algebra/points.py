@@ -29,8 +29,8 @@ class OptimalPoint:
         values: Each variable as a monomial in the parameters.
         tight: The constraints that determine it, all satisfied with equality.
         conditions: It is feasible where each of these monomials is at most 1.
-        free: Variables that no constraint fixes: only products of them matter, and
-            they were set so that the rest comes out.
+        free: Variables that may take other values at the same optimum: the constraints
+            that bind do not fix them, or fix only products of them.
     """
 
     values: Mapping[sp.Symbol, Monomial]
@@ -65,11 +65,20 @@ def optimal_point(program: Program, values: Values) -> OptimalPoint:
     found = simplex.maximize(goal, matrix, bounds)
     if found.status != "optimal":
         raise FormulaError(f"the program is {found.status} at these parameters")
-    return _lift(program, sorted({owners[i] for i in found.basis}))
+    forcing = {owners[i] for i, y in enumerate(found.multipliers) if y > 0}
+    forcing |= {i for i, c in enumerate(program.constraints) if c.is_equality}
+    return _lift(program, sorted({owners[i] for i in found.basis}), sorted(forcing))
 
 
-def _lift(program: Program, tight: list[int]) -> OptimalPoint:
-    """Solve the tight constraints for the variables, as monomials in the parameters."""
+def _lift(program: Program, tight: list[int], forcing: list[int]) -> OptimalPoint:
+    """Solve the tight constraints for the variables, as monomials in the parameters.
+
+    Args:
+        program: The program.
+        tight: Constraints that are tight at the point.
+        forcing: Those that are tight at every optimal point: equalities, and
+            inequalities with a positive multiplier.
+    """
     scalars = scalars_for(program.exponent_symbols, program.domain)
     one = scalars.convert(sp.Integer(1))
     rows = exponent_matrix(program, scalars)
@@ -82,10 +91,12 @@ def _lift(program: Program, tight: list[int]) -> OptimalPoint:
             if weight:
                 value = value / part ** field_to_expr(scalars, weight)
         values[program.variables[pivot]] = value
-    free = {program.variables[k] for k in range(len(program.variables)) if k not in form.pivots}
-    for row, pivot in zip(form.rows, form.pivots, strict=True):
-        if any(x for k, x in enumerate(row) if k != pivot):
-            free.add(program.variables[pivot])
+    fixed = echelon([rows[i] for i in forcing], one)
+    free = set(program.variables) - {
+        program.variables[pivot]
+        for row, pivot in zip(fixed.rows, fixed.pivots, strict=True)
+        if not any(x for k, x in enumerate(row) if k != pivot)
+    }
     conditions = []
     for index, constraint in enumerate(program.constraints):
         ratio = constraint.ratio.substitute(values)

@@ -1,5 +1,6 @@
 """Commands `limits` and `cliffs`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,8 +15,16 @@ from symscale.cli.options import (
     SetOption,
     settings_of,
 )
+from symscale.cli.certificates import check_certificate_path, write_certificates
 from symscale.cli.output import Format, emit
 
+CertificateOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--certificate", metavar="FILE.json", help="Write the proof of every piece, for "
+        "`symscale check`.",
+    ),
+]
 FullOption = Annotated[
     bool,
     typer.Option("--full", help="Let every parallel degree be a variable within natural bounds."),
@@ -30,9 +39,11 @@ def limits(
     full: FullOption = False,
     form: FormatOption = Format.text,
     output: OutputOption = None,
+    certificate: CertificateOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Largest training run at full utilization: every piece, with proof and elasticities."""
+    """Largest training run at full utilization: every piece, with region, proof and elasticities."""
+    check_certificate_path(certificate, force)
     settings = settings_of(sets, duration)
     from symscale.render.reports import limits_data, limits_document
     from symscale.studies.answer import full_training_limits, training_limits
@@ -40,6 +51,7 @@ def limits(
     ask = full_training_limits if full else training_limits
     answer = ask(hardware, level=level, settings=settings)
     answer.check()
+    write_certificates(certificate, answer.program.title, answer.certificates, force)
     emit(form, lambda: limits_document(answer), lambda: limits_data(answer), output, force)
 
 
@@ -50,18 +62,21 @@ def cliffs(
     duration: DurationOption = None,
     form: FormatOption = Format.text,
     output: OutputOption = None,
+    certificate: CertificateOption = None,
     force: ForceOption = False,
 ) -> None:
     """Utilization as a function of training compute: its pieces, and where they meet.
 
     Set T (--set T=1e29) for the utilization of one run.
     """
+    check_certificate_path(certificate, force)
     settings = settings_of(sets, duration)
     from symscale.render.reports import cliffs_data, cliffs_document
     from symscale.studies.answer import cliffs as ask
 
     answer = ask(hardware, level=level, settings=settings)
     answer.check()
+    write_certificates(certificate, answer.program.title, answer.certificates, force)
     emit(form, lambda: cliffs_document(answer), lambda: cliffs_data(answer), output, force)
 
 

@@ -32,8 +32,9 @@ SetOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--set", metavar="NAME=VALUE",
-        help="Set a parameter: a number with an optional unit (W_net=100GB/s, t_d=90d) or a "
-        "product of powers of symbols (b_0=4e6*sqrt(E)). May be repeated.",
+        help="Set a parameter: a number with an optional unit (b_0=8e6, t_d=90d) or a product of "
+        "powers of symbols (b_0=4e6*sqrt(E)). C, W_net and W_mem are those of the level: by "
+        "default of the devices of a node together, bandwidths in one direction. Repeatable.",
     ),
 ]
 DurationOption: TypeAlias = Annotated[
@@ -71,7 +72,8 @@ def settings_of(sets: list[str] | None, duration: str | None) -> "dict[str, sp.E
         if "t_d" in settings:
             raise InputError("--duration and --set t_d say the same thing; give one of them")
         try:
-            parse_quantity(duration)  # a time, no expression
+            if parse_quantity(duration).unit is None:  # a time, no expression
+                raise InputError("it has no unit; write such as 90d, 3mo or 1y")
             settings["t_d"] = read_value("t_d", duration)
         except InputError as error:
             raise error.with_context(f"--duration {short(duration)}") from None

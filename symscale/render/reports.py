@@ -213,13 +213,14 @@ def _point(answer: Answer) -> list[Block]:
         if x in point.free:
             continue
         unit = notation(x).unit
-        rows.append(
-            (Formula(x), notation(x).meaning, Number(point.values[x].evaluate(values), unit))
-        )
+        meaning = notation(x).meaning
+        if x == symbol("N") and answer.lumped is not None and answer.lumped.devices > 1:
+            meaning = f"number of {answer.lumped.level}s, of {answer.lumped.devices} devices each"
+        rows.append((Formula(x), meaning, Number(point.values[x].evaluate(values), unit)))
     free = [x for x in answer.program.variables if x in point.free]
     note = ""
     if free:
-        note = f"Not fixed singly, only in products: {', '.join(map(str, free))}. "
+        note = f"Not fixed by what binds, or only in products: {', '.join(map(str, free))}. "
     return [
         Heading("The run at the limit"),
         Table(

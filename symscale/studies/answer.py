@@ -9,7 +9,8 @@ import sympy as sp
 
 from symscale.algebra.limit import Limit, Piece
 from symscale.algebra.loglinear import solve
-from symscale.algebra.points import OptimalPoint, optimal_point
+from symscale.algebra.certificate import Certificate
+from symscale.algebra.points import OptimalPoint, certify, optimal_point
 from symscale.algebra.program import Program
 from symscale.errors import InputError
 from symscale.machine import LumpedDevice, Machine, load_machine, lump
@@ -82,6 +83,13 @@ class Answer:
             return None
         return optimal_point(self.program, self.values)
 
+    def certificates(self) -> list[Certificate]:
+        """A certificate of each piece; the ruling one's at the parameters given."""
+        return [
+            certify(self.limit, p, self.values if self.ruling == p else None)
+            for p in self.limit.pieces
+        ]
+
     def check(self) -> None:
         """Raise where there is no answer.
 
@@ -134,6 +142,14 @@ def _answer(
     return Answer(solved, solve(solved), table, machine, lumped)
 
 
+def _exact(settings: Mapping[str, sp.Expr] | None) -> dict[str, sp.Expr]:
+    """Settings with plain numbers turned into the rationals that they print as."""
+    return {
+        name: sp.Rational(str(value)) if isinstance(value, int | float) else value
+        for name, value in (settings or {}).items()
+    }
+
+
 def _has_network(
     chosen: tuple[Machine, LumpedDevice] | None, settings: Mapping[str, sp.Expr]
 ) -> bool:
@@ -163,7 +179,7 @@ def training_limits(
         >>> f"{float(answer.value(answer.ruling)):.6e}"
         '1.924066e+28'
     """
-    chosen, given = machine_at(hardware, level), dict(settings or {})
+    chosen, given = machine_at(hardware, level), _exact(settings)
     return _answer(limits_program(network=_has_network(chosen, given)), chosen, given)
 
 
@@ -180,7 +196,7 @@ def full_training_limits(
     Raises:
         InputError: If a name, level or setting cannot be used.
     """
-    given = dict(settings or {})
+    given = _exact(settings)
     standard = defaults()
     given = {n: v for n in FOLDED if (v := standard[n].value) is not None} | given
     chosen = machine_at(hardware, level)
@@ -228,6 +244,6 @@ def cliffs(
         >>> [c.between for c in cliffs("h100-sxm").cliffs]
         [('full utilization', 'data movement'), ('data movement', 'infeasible')]
     """
-    chosen, given = machine_at(hardware, level), dict(settings or {})
+    chosen, given = machine_at(hardware, level), _exact(settings)
     base = _answer(cliffs_program(network=_has_network(chosen, given)), chosen, given)
     return CliffsAnswer(base.program, base.limit, base.parameters, base.machine, base.lumped)

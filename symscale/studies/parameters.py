@@ -307,7 +307,10 @@ def assemble(
     table: dict[str, Parameter] = {}
     for name in names:
         if name in settings:
-            table[name] = Parameter(name, settings[name], GIVEN)
+            source = GIVEN
+            if name in machine and lumped is not None and lumped.devices > 1 and name != "tau":
+                source = f"{GIVEN}, for the {lumped.devices} devices of a {lumped.level} together"
+            table[name] = Parameter(name, settings[name], source)
         elif name in machine:
             table[name] = machine[name]
         elif name in standard and (numeric or name in ("r_D", "r_ff")):
