@@ -17,7 +17,7 @@ from symscale.times import memory_time
 
 def derive() -> Derivation:
     """Derive the least number of tokens of a nanobatch and expert."""
-    N, n, C, W_mem, m = symbols("N n C W_mem m")
+    N, n, C, W_mem = symbols("N n C W_mem")
     model = sparse_mlp(reduced_plan())
     build = DerivationBuilder(
         "nanobatch",

@@ -15,7 +15,7 @@ from symscale.studies.limits import limits_program
 from symscale.studies.numbers import on_machines
 from symscale.studies.parameters import rules
 from symscale.studies.training import domain
-from symscale.symbols import symbol, symbols
+from symscale.symbols import symbol
 
 QUESTION = (
     "A run of compute T trains P parameters on D tokens within the time t_d. Arithmetic runs at "
@@ -48,7 +48,7 @@ def derive() -> Derivation:
             "the bound is attained: the constraints that bind, and others chosen so that every "
             "unknown is fixed, hold with equality at a point of positive real numbers",
         )
-    alpha, alpha_L = symbols("alpha alpha_L")
+    alpha = symbol("alpha")
     zero = [p.bound.substitute({alpha: sp.Integer(0)}).expr for p in limit.pieces]
     rows = tuple(
         (title, *(Number(v, "FLOP", 8) for v in values))
@@ -63,7 +63,8 @@ def derive() -> Derivation:
         "all-reduce (derivation 'tensor-shard').",
         (
             Table(
-                "At alpha = 0, E = 1, b_0 = 4e6 tokens, L_0 = 100, t_d = 365.25/4 days; a node as one device",
+                "At alpha = 0, E = 1, b_0 = 4e6 tokens, L_0 = 100, t_d = 365.25/4 days; "
+                "a node as one device",
                 ("device", *(p.name for p in limit.pieces)),
                 rows,
             ),

@@ -66,7 +66,8 @@ def derive() -> Derivation:
         "3 tau W_mem W_net^2 exceeds 4 C^2, utilization is 1 up to the wall.",
         (
             Table(
-                "At alpha = 0, E = 1, b_0 = 4e6 tokens, L_0 = 100, t_d = 365.25/4 days; a node as one device",
+                "At alpha = 0, E = 1, b_0 = 4e6 tokens, L_0 = 100, t_d = 365.25/4 days; "
+                "a node as one device",
                 ("device", *(f"{c.between[0]} | {c.between[1]}" for c in cliffs)),
                 rows,
             ),

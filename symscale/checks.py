@@ -237,12 +237,12 @@ def _rewrite_points(label: str, rewrite: Rewrite, rng: random.Random) -> int:
 
 
 def _least(
-    symbols: set[sp.Symbol], conditions: tuple[sp.Basic, ...]
-) -> dict[sp.Symbol, sp.Expr]:
+    symbols: Iterable[sp.Basic], conditions: tuple[sp.Basic, ...]
+) -> dict[Any, sp.Expr]:
     """The least values of degrees and sizes under conditions `symbol >= number`."""
-    found: dict[sp.Symbol, sp.Expr] = {}
+    found: dict[Any, Any] = {}
     for s in symbols:
-        entry = NOTATION.get(s.name)
+        entry = NOTATION.get(str(s))
         if entry is not None and entry.lower is not None:
             found[s] = sp.Integer(entry.lower)
     for c in conditions:
@@ -253,8 +253,9 @@ def _least(
 
 def _check_equality(label: str, rewrite: Rewrite, point: dict[sp.Symbol, sp.Expr]) -> None:
     """Where the relations of equality hold, both sides must be equal: at one random point."""
-    at = dict(point)
+    at: dict[Any, sp.Expr] = dict(point)
     for relation in rewrite.equality:
+        assert isinstance(relation, Relational)  # noqa: S101  # made by the rewrites
         ratio = ratio_of(relation).substitute(rewrite.facts)
         x = next((a for a in ratio.atoms if a in at), None)
         if x is None:

@@ -329,7 +329,8 @@ def test_a_sign_that_the_domain_leaves_open_is_no_proof() -> None:
         Domain(exponents={alpha: Interval(sp.Integer(-1), sp.Integer(1))}),
     )  # fmt: skip
     claim = Certificate(
-        program, "claim", Monomial.of(C**alpha), {"a": alpha}, {T: Monomial.of(C)}, (), {C: sp.Integer(1), alpha: sp.Rational(1, 2)}
+        program, "claim", Monomial.of(C**alpha), {"a": alpha}, {T: Monomial.of(C)}, (),
+        {C: sp.Integer(1), alpha: sp.Rational(1, 2)},
     )
     with pytest.raises(CheckFailedError, match="is negative"):
         check(claim)

@@ -17,7 +17,7 @@ from symscale.derivation import Derivation, DerivationBuilder, Step
 from symscale.errors import CheckFailedError, FormulaError
 from symscale.symbols import symbols
 
-I, J, K, N, T, C, alpha = symbols("I J K N T C alpha")
+I, J, K, N, T, C, alpha = symbols("I J K N T C alpha")  # noqa: E741  # the field's letters
 ONE = sp.Integer(1)
 
 

@@ -324,7 +324,7 @@ def test_what_a_curve_says(drawn: list[Any], tmp_path: Path) -> None:
     assert legend == ["interior"]
     (line,) = axes.lines
     xs, ys = line.get_data()
-    assert all(ys * xs == pytest.approx(ys[0] * xs[0], rel=1e-9))
+    assert ys * xs == pytest.approx(ys[0] * xs[0], rel=1e-9)
     _, _, legend = words(drawn[1])
     assert legend[:2] == ["X >= 1", "interior"]
     assert legend[2].startswith("$B = ")
@@ -343,6 +343,41 @@ def test_plots_that_are_refused_before_any_work(tmp_path: Path) -> None:
     assert "--plot" in refused("solve", absent, *SWEEP, "--sweep", "N=1..2")
     both = str(tmp_path / "same.pdf")
     assert "names the same file" in refused("solve", absent, *SWEEP, "--plot", both, "-o", both)
+
+
+def test_what_is_swept_needs_no_number(tmp_path: Path) -> None:
+    """The default of a is infeasible, which matters to no other a."""
+    path = tmp_path / "own.toml"
+    path.write_text(INFEASIBLE, encoding="utf-8")
+    text = result("solve", str(path), "--sweep", "a=0.1..10")
+    assert "no optimum" in text
+    assert "rules here" not in text
+
+
+HOSTILE = """
+title = "100% & $a_b$ $ {x} \\\\frac"
+minimize = "max(x/M_a_b, y^(1/3)) + sqrt(M_a_b/x)^3"
+[parameters]
+M_a_b = { meaning = "cost in $ per x_y $^ %", unit = "GB/s" }
+q = { meaning = "$", lower = 1, default = 3 }
+[variables]
+x = { lower = 2, unit = "byte/s" }
+y = { lower = 1 }
+[[constraints]]
+name = "a $ b_c $^{ a name that goes on and on and on and on"
+expression = "x <= 9*M_a_b*(q - 1)"
+"""
+
+
+@pytest.mark.filterwarnings("ignore:constrained_layout not applied")
+def test_plots_take_any_text_of_a_user(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(HOSTILE, encoding="utf-8")
+    one = ("--sweep", "M_a_b=1..100")
+    for options in (one, (*one, "--sweep", "q=1..9"), ("--sweep", "q=1..9", "--set", "M_a_b=3")):
+        plot = tmp_path / "plot.svg"
+        result("solve", str(path), *options, "--plot", str(plot), "--force")
+        assert plot.stat().st_size > 1000
 
 
 def test_sweeps_that_are_refused() -> None:

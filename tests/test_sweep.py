@@ -111,6 +111,18 @@ def test_a_part_without_optimum(own: Callable[..., ProblemAnswer]) -> None:
     assert [float(s.high) for s in segments] == pytest.approx([2, 5, 100])
 
 
+def test_a_part_without_optimum_where_there_are_no_sums(
+    own: Callable[..., ProblemAnswer],
+) -> None:
+    found = own(
+        'minimize = "x"\n[parameters]\na = {}\n[variables]\nx = { upper = 5 }\n'
+        '[[constraints]]\nname = "least"\nexpression = "x >= a"\n'
+    )
+    segments = sweep(found, read_axis("a=0.1..100", found.problem))
+    assert [s.name for s in segments] == ["least", NOTHING]
+    assert float(segments[0].high) == pytest.approx(5, rel=1e-9)
+
+
 def test_a_boundary_without_closed_form(own: Callable[..., ProblemAnswer]) -> None:
     """sqrt(3/(a + 1)) comes down to 1 at a = 2; a + 1 is no monomial in a."""
     found = own(

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from symscale.cli.certificates import check_certificate_path, write_certificates
 from symscale.cli.options import (
     DurationOption,
     ForceOption,
@@ -15,7 +16,6 @@ from symscale.cli.options import (
     SetOption,
     settings_of,
 )
-from symscale.cli.certificates import check_certificate_path, write_certificates
 from symscale.cli.output import Format, emit
 
 CertificateOption = Annotated[
@@ -42,7 +42,7 @@ def limits(
     certificate: CertificateOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Largest training run at full utilization: every piece, with region, proof and elasticities."""
+    """Largest training run at full utilization: pieces, regions, elasticities, proofs."""
     check_certificate_path(certificate, force)
     settings = settings_of(sets, duration)
     from symscale.render.reports import limits_data, limits_document

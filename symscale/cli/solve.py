@@ -59,7 +59,9 @@ def solve(
     from symscale.render.problems import problem_data, problem_document
 
     axes = _axes(found, sweeps or [])
-    if not axes:
+    if axes:
+        found = found.without_numbers(a.symbol for a in axes)
+    else:
         found.check()
     segments = _segments(found, axes)
     if certificate is not None:

@@ -13,7 +13,7 @@ from symscale.algebra.monomial import Monomial
 from symscale.errors import TooLargeError
 from symscale.render import formula
 
-Json: TypeAlias = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 
 
 def dump(data: Json) -> str:

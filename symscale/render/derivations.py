@@ -90,7 +90,8 @@ def _premises(step: Step) -> list[Inline]:
     common = common_factor(step.premises.values())
     words: list[Inline] = [" Powers: "]
     for index, (key, power) in enumerate(step.premises.items()):
-        words += [", " if index else "", f"({key}) ", Formula(tidy_exponent(canonical_exponent(power / common)))]
+        shown = Formula(tidy_exponent(canonical_exponent(power / common)))
+        words += [", " if index else "", f"({key}) ", shown]
     if common != 1:
         words += ["; all times ", Formula(common)]
     return [*words, "."]

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
@@ -34,10 +35,10 @@ class _Text(StrPrinter):
     """SymPy's text with ^ for powers."""
 
     def _print_Pow(self, expr: sp.Pow, rational: bool = False) -> str:  # noqa: N802
-        return str(super()._print_Pow(expr, rational=rational)).replace("**", "^")
+        return str(StrPrinter._print_Pow(self, expr, rational=rational)).replace("**", "^")
 
     def _print_Mul(self, expr: sp.Mul) -> str:  # noqa: N802
-        return str(super()._print_Mul(expr)).replace("**", "^").replace("*", " ")
+        return str(StrPrinter._print_Mul(self, expr)).replace("**", "^").replace("*", " ")
 
     def _print_Max(self, expr: sp.Max) -> str:  # noqa: N802
         return f"max({', '.join(sorted(text(a) for a in expr.args))})"
@@ -52,6 +53,11 @@ class AtMost:
 
     left: Monomial
     right: Monomial
+
+
+def _plain(expr: sp.Basic) -> str:
+    printer: Any = _Text()  # type: ignore[no-untyped-call]
+    return str(printer.doprint(expr))
 
 
 def text(value: sp.Basic | Monomial | AtMost) -> str:
@@ -72,7 +78,7 @@ def text(value: sp.Basic | Monomial | AtMost) -> str:
     if value.is_Rational:
         return str(value)
     monomial = _as_monomial(value)
-    return _Text().doprint(value) if monomial is None else _monomial_text(monomial)
+    return _plain(value) if monomial is None else _monomial_text(monomial)
 
 
 def latex(value: sp.Basic | Monomial | AtMost) -> str:
@@ -92,7 +98,8 @@ def latex(value: sp.Basic | Monomial | AtMost) -> str:
         return f"{latex(value.lhs)} {_SIGNS['latex'][type(value)]} {latex(value.rhs)}"
     if isinstance(value, sp.Min | sp.Max):
         head = r"\min" if isinstance(value, sp.Min) else r"\max"
-        return head + r"\left( " + r",\; ".join(latex(a) for a in sorted(value.args, key=text)) + r" \right)"
+        arguments = r",\; ".join(sorted(latex(a) for a in value.args))
+        return head + rf"\left( {arguments} \right)"
     if value.is_Rational:
         return _sympy_latex(value) if value.is_Integer else str(value)
     monomial = _as_monomial(value)
@@ -104,7 +111,7 @@ def _as_monomial(value: sp.Basic) -> Monomial | None:
     if value.is_Add:
         return None
     try:
-        return Monomial.of(value)
+        return Monomial.of(value) if isinstance(value, sp.Expr) else None
     except FormulaError:
         return None
 
@@ -121,7 +128,7 @@ def tidy_exponent(exponent: sp.Expr) -> sp.Expr:
     if exponent.is_Rational:
         return exponent
     numerator, denominator = sp.fraction(exponent)
-    if denominator.subs({s: 0 for s in denominator.free_symbols}).is_negative:
+    if denominator.subs(dict.fromkeys(denominator.free_symbols, 0)).is_negative:
         numerator, denominator = -numerator, -denominator
     return sp.expand(numerator) / sp.expand(denominator)
 
@@ -230,9 +237,9 @@ def symbols_in(text: str) -> list[str | sp.Symbol]:
     return [p for p in parts if p != ""]
 
 
-def _sympy_latex(expr: sp.Expr) -> str:
+def _sympy_latex(expr: sp.Basic) -> str:
     known = latex_names()
-    own = {s: latex_of_name(s.name) for s in expr.free_symbols if s not in known}
+    own = {s: latex_of_name(str(s)) for s in expr.free_symbols if s not in known}
     return LatexPrinter({"symbol_names": {**known, **own}}).doprint(expr)
 
 
@@ -289,7 +296,7 @@ def _product_text(monomial: Monomial) -> str:
         mantissa, tens = _integer_parts(coefficient)
         factors.append(f"{mantissa}e{tens}" if tens else mantissa)
     for atom, exponent in rest:
-        base = str(atom) if atom.is_Symbol or atom.is_Integer else f"({_Text().doprint(atom)})"
+        base = str(atom) if atom.is_Symbol or atom.is_Integer else f"({_plain(atom)})"
         if exponent == sp.Rational(1, 2):
             factors.append(f"sqrt({base})")
         else:
@@ -301,7 +308,7 @@ def _power_text(exponent: sp.Expr) -> str:
     tidy = tidy_exponent(exponent)
     if tidy.is_Integer and tidy >= 0:
         return str(tidy)
-    return f"({_Text().doprint(tidy)})"
+    return f"({_plain(tidy)})"
 
 
 def _monomial_latex(monomial: Monomial) -> str:

@@ -136,7 +136,8 @@ def _curve(found: ProblemAnswer, expr: sp.Expr, axis: Axis, xs: Any) -> Any:
 
     fixed = {s: v for s, v in found.values.items() if s != axis.symbol}
     compiled = sp.lambdify([axis.symbol], expr.xreplace(fixed).evalf(17), "numpy", cse=True)
-    return np.broadcast_to(compiled(xs), xs.shape)
+    with np.errstate(all="ignore"):  # what is not finite is not drawn
+        return np.broadcast_to(compiled(xs), xs.shape)
 
 
 def _boundaries(

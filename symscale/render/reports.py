@@ -134,7 +134,8 @@ def _powers_cell(table: Mapping[str, sp.Expr]) -> Cell:
     common = common_factor(table.values())
     parts: list[str | Formula] = []
     for name, power in table.items():
-        parts += [", " if parts else "", f"{name}: ", Formula(tidy_exponent(canonical_exponent(power / common)))]
+        shown = Formula(tidy_exponent(canonical_exponent(power / common)))
+        parts += [", " if parts else "", f"{name}: ", shown]
     return parts if common == 1 else [*parts, "; all times ", Formula(common)]
 
 

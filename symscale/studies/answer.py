@@ -7,9 +7,9 @@ from functools import cached_property
 import mpmath as mp
 import sympy as sp
 
+from symscale.algebra.certificate import Certificate
 from symscale.algebra.limit import Limit, Piece
 from symscale.algebra.loglinear import solve
-from symscale.algebra.certificate import Certificate
 from symscale.algebra.points import OptimalPoint, certify, optimal_point
 from symscale.algebra.program import Program
 from symscale.errors import InputError

@@ -1,8 +1,8 @@
 """Answers to problems of one's own: pieces, bounds, the numerical optimum, all in one shape."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -169,6 +169,12 @@ class ProblemAnswer:
                 limit.ruling(self.values)
         if self.has_numbers and self.ruling is None:
             _ = self.numerical
+
+    def without_numbers(self, symbols: Iterable[sp.Symbol]) -> "ProblemAnswer":
+        """The same answer with some parameters left open."""
+        left = set(symbols)
+        values = {s: v for s, v in self.values.items() if s not in left}
+        return replace(self, values=values)
 
     def certificates(self) -> list[Certificate]:
         """Certificates of all pieces, or, where there are sums, of the loose bound's.

@@ -112,9 +112,13 @@ class Regions:
         self.names = [*(p.name for p in found.pieces), NOTHING]
         symbols = [a.symbol for a in axes]
         fixed = {s: v for s, v in found.values.items() if s not in symbols}
+        feasible = [] if found.limit is None else [
+            _test(c.relational.lhs, c.relational.rhs, symbols, fixed)
+            for c in found.limit.feasibility
+        ]
         self._tests = [
-            [_test(left, right, symbols, fixed) for left, right, _ in piece.conditions]
-            for piece in found.pieces
+            [*feasible, *(_test(left, right, symbols, fixed) for left, right, _ in p.conditions)]
+            for p in found.pieces
         ]
 
     def index(self, *values: "np.ndarray") -> "np.ndarray":
@@ -123,11 +127,12 @@ class Regions:
 
         shape = np.broadcast(*values).shape
         ruling = np.full(shape, len(self._tests), dtype=int)
-        for position in reversed(range(len(self._tests))):
-            holds = np.ones(shape, dtype=bool)
-            for test in self._tests[position]:
-                holds &= test(*values)
-            ruling[holds] = position
+        with np.errstate(all="ignore"):  # at the edge of the domain, where nothing holds
+            for position in reversed(range(len(self._tests))):
+                holds = np.ones(shape, dtype=bool)
+                for test in self._tests[position]:
+                    holds &= test(*values)
+                ruling[holds] = position
         return ruling
 
     def name(self, *values: float) -> str:
