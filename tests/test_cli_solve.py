@@ -358,13 +358,13 @@ HOSTILE = """
 title = "100% & $a_b$ $ {x} \\\\frac"
 minimize = "max(x/M_a_b, y^(1/3)) + sqrt(M_a_b/x)^3"
 [parameters]
-M_a_b = { meaning = "cost in $ per x_y $^ %", unit = "GB/s" }
+M_a_b = { meaning = "cost in $^{ per $ x_y %", unit = "GB/s" }
 q = { meaning = "$", lower = 1, default = 3 }
 [variables]
 x = { lower = 2, unit = "byte/s" }
 y = { lower = 1 }
 [[constraints]]
-name = "a $ b_c $^{ a name that goes on and on and on and on"
+name = "a $^{ b_c $ a name that goes on and on and on and on"
 expression = "x <= 9*M_a_b*(q - 1)"
 """
 

@@ -45,7 +45,8 @@ def limits(
     """Largest training run at full utilization: pieces, regions, elasticities, proofs."""
     check_certificate_path(certificate, force)
     settings = settings_of(sets, duration)
-    from symscale.render.reports import limits_data, limits_document
+    from symscale.render.report_data import limits_data
+    from symscale.render.reports import limits_document
     from symscale.studies.answer import full_training_limits, training_limits
 
     ask = full_training_limits if full else training_limits
@@ -71,7 +72,8 @@ def cliffs(
     """
     check_certificate_path(certificate, force)
     settings = settings_of(sets, duration)
-    from symscale.render.reports import cliffs_data, cliffs_document
+    from symscale.render.report_data import cliffs_data
+    from symscale.render.reports import cliffs_document
     from symscale.studies.answer import cliffs as ask
 
     answer = ask(hardware, level=level, settings=settings)

@@ -50,7 +50,8 @@ def save(figure: Any, path: Path) -> None:
 def _label(axis: Axis) -> str:
     entry = axis.quantity.entry
     unit = f" [{entry.unit}]" if entry.unit != "1" else ""
-    return f"${entry.latex}$, {entry.meaning}{unit}" if entry.meaning else f"${entry.latex}${unit}"
+    meaning = f", {_plain(entry.meaning)}" if entry.meaning else ""
+    return f"${entry.latex}${meaning}{unit}"
 
 
 def _colours(found: ProblemAnswer) -> dict[str, str]:
@@ -87,7 +88,7 @@ def line_plot(
         axes.set_xlabel(_label(axis))
         unit = f" [{found.problem.unit}]" if found.problem.unit != "1" else ""
         axes.set_ylabel(f"optimum of ${formula.latex(found.problem.objective)}${unit}")
-        axes.set_title(found.problem.title.replace("$", r"\$"))
+        axes.set_title(_plain(found.problem.title))
         figure.legend(fontsize=8, loc="outside lower center", ncols=2)
         save(figure, path)
 
@@ -112,11 +113,7 @@ def region_plot(found: ProblemAnswer, first: Axis, second: Axis, path: Path) -> 
         for k, name in enumerate(names):
             where = np.argwhere(grid == k)
             if len(where):
-                centre = where[len(where) // 2] if len(where) < 3 else where.mean(axis=0)
-                if grid[int(centre[0]), int(centre[1])] != k:
-                    centre = where[len(where) // 2]
-                axes.text(xs[int(centre[1])], ys[int(centre[0])], _short(name),
-                          ha="center", va="center", fontsize=8, wrap=True)
+                _name_region(axes, where, grid, k, xs, ys, _short(name))
         handles = _boundaries(found, (first, second), axes, regions, grid, Line2D)
         axes.set_xscale("log")
         axes.set_yscale("log")
@@ -124,10 +121,27 @@ def region_plot(found: ProblemAnswer, first: Axis, second: Axis, path: Path) -> 
         axes.set_ylim(float(second.low), float(second.high))
         axes.set_xlabel(_label(first))
         axes.set_ylabel(_label(second))
-        axes.set_title(found.problem.title.replace("$", r"\$"))
+        axes.set_title(_plain(found.problem.title))
         if handles:
             figure.legend(handles=handles, fontsize=8, loc="outside lower center", ncols=2)
         save(figure, path)
+
+
+def _name_region(
+    axes: Any, where: Any, grid: Any, index: int, xs: Any, ys: Any, name: str
+) -> None:
+    """Write a region's name into it, from its near edge where that is the plot's."""
+    row, column = (int(c) for c in where.mean(axis=0))
+    if grid[row, column] != index:
+        row, column = (int(c) for c in where[len(where) // 2])
+    side = "left" if column < len(xs) / 5 else "right" if column > 4 * len(xs) / 5 else "center"
+    if side != "center":
+        inside = where[where[:, 0] == row][:, 1]
+        column = int(inside.min() if side == "left" else inside.max())
+    axes.annotate(
+        name, (xs[column], ys[row]), xytext=({"left": 3, "right": -3}.get(side, 0), 0),
+        textcoords="offset points", ha=side, va="center", fontsize=8,
+    )
 
 
 def _curve(found: ProblemAnswer, expr: sp.Expr, axis: Axis, xs: Any) -> Any:
@@ -144,50 +158,76 @@ def _boundaries(
     found: ProblemAnswer, plane: tuple[Axis, Axis], axes: Any, regions: Regions, grid: Any,
     line: Any,
 ) -> list[Any]:
-    """Draw the boundaries that have a closed form in the second parameter."""
-    first, second = plane
-    handles = []
-    pairs = {
+    """Draw the boundaries that have a closed form, each where its two pieces meet."""
+    import numpy as np
+
+    handles: dict[str, Any] = {}
+    seen: set[tuple[int, int]] = set()
+    styles = ("-", "--", ":", "-.")
+    for turned in (False, True):  # solved for the second parameter, or else for the first
+        along, across = plane[::-1] if turned else plane
+        table = grid.T if turned else grid
+        for pair in sorted(_neighbours(table) - seen):
+            meets = _meeting(table, pair)
+            columns = np.nonzero(meets.any(axis=0))[0]
+            column = int(columns[len(columns) // 2])
+            cell = (int(np.nonzero(meets[:, column])[0][0]), column)
+            closed = _closed_boundary(found, (along, across), regions, cell, turned, pair)
+            if closed is None:
+                continue
+            seen.add(pair)
+            text = f"${across.quantity.entry.latex} = {formula.latex(closed)}$"
+            style = styles[len(handles) % len(styles)]
+            if text in handles:
+                style = handles[text].get_linestyle()
+            xs = along.grid(_GRID)[columns[0] : columns[-1] + 1]
+            points = (xs, _curve(found, closed, along, xs))
+            axes.plot(*(points[::-1] if turned else points), color="black", lw=1, ls=style)
+            handles.setdefault(text, line([], [], color="black", lw=1, ls=style, label=text))
+    return list(handles.values())
+
+
+def _neighbours(table: Any) -> set[tuple[int, int]]:
+    """The pairs that lie above one another somewhere in a table of regions."""
+    return {
         (int(min(a, b)), int(max(a, b)))
-        for a, b in zip(grid[:-1].ravel(), grid[1:].ravel(), strict=True)
+        for a, b in zip(table[:-1].ravel(), table[1:].ravel(), strict=True)
         if a != b
     }
-    styles = ("-", "--", ":", "-.")
-    for index, pair in enumerate(sorted(pairs)):
-        closed = _closed_boundary(found, plane, regions, grid, pair)
-        if closed is None:
-            continue
-        style = styles[index % len(styles)]
-        xs = first.grid(120)
-        axes.plot(xs, _curve(found, closed, first, xs), color="black", lw=1, ls=style)
-        text = f"${second.quantity.entry.latex} = {formula.latex(closed)}$"
-        handles.append(line([], [], color="black", lw=1, ls=style, label=text))
-    return handles
+
+
+def _meeting(table: Any, pair: tuple[int, int]) -> Any:
+    """Where the two lie above one another."""
+    low, high = table[:-1], table[1:]
+    one, other = pair
+    return ((low == one) & (high == other)) | ((low == other) & (high == one))
 
 
 def _closed_boundary(
-    found: ProblemAnswer, plane: tuple[Axis, Axis], regions: Regions, grid: Any,
-    pair: tuple[int, int],
+    found: ProblemAnswer, plane: tuple[Axis, Axis], regions: Regions, cell: tuple[int, int],
+    turned: bool, pair: tuple[int, int],
 ) -> Any:
-    """The boundary of two pieces solved for the second parameter, found where it crosses."""
-    first, second = plane
-    xs, ys = first.grid(_GRID), second.grid(_GRID)
-    for j in range(grid.shape[1]):
-        for i in range(grid.shape[0] - 1):
-            if {int(grid[i, j]), int(grid[i + 1, j])} != set(pair):
-                continue
-            low, high = float(ys[i]), float(ys[i + 1])
-            below = regions.names[int(grid[i, j])]
-            for _ in range(60):
-                middle = math.sqrt(low * high)
-                same = regions.name(float(xs[j]), middle) == below
-                low, high = (middle, high) if same else (low, middle)
-            here = sp.Rational(repr(float(xs[j])))
-            at = replace(found, values={**found.values, first.symbol: here})
-            one, other = (regions.names[k] for k in pair)
-            return boundary(at, one, other, second.symbol, high)
-    return None
+    """The boundary of two pieces solved for a parameter, found where it crosses a column."""
+    along, across = plane
+    here = float(along.grid(_GRID)[cell[1]])
+    low, high = (float(v) for v in across.grid(_GRID)[cell[0] : cell[0] + 2])
+
+    def name(value: float) -> str:
+        return regions.name(value, here) if turned else regions.name(here, value)
+
+    below = name(low)
+    for _ in range(60):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if name(middle) == below else (low, middle)
+    at = replace(found, values={**found.values, along.symbol: sp.Rational(repr(here))})
+    one, other = (regions.names[k] for k in pair)
+    return boundary(at, one, other, across.symbol, high)
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= 40 else name[:37] + "..."
+    return _plain(name if len(name) <= 40 else name[:37] + "...")
+
+
+def _plain(text: str) -> str:
+    """A text in which no formula begins."""
+    return text.replace("$", r"\$")

@@ -226,6 +226,10 @@ class CliffsAnswer(Answer):
         """The cliffs: with numbers those that a growing run meets, in order."""
         return cliffs_of(self.limit, self.known)
 
+    def compute_at(self, cliff: Cliff) -> mp.mpf | None:
+        """The compute at a cliff, in FLOP, where all parameters have numbers."""
+        return None if self.known is None else cliff.compute.evaluate(self.known)
+
 
 def cliffs(
     hardware: str | None = None,
