@@ -25,7 +25,7 @@ def test_first_screen_is_the_true_output() -> None:
 
 
 def test_the_test_command_is_there() -> None:
-    assert "    pip install '.[test]' && pytest\n" in README
+    assert "\npip install '.[test]' && pytest\n" in README
 
 
 def test_links_lead_somewhere() -> None:
