@@ -70,6 +70,12 @@ def solve(
 
         data = certificates_data(problem.title, found.certificates(), symscale.__version__)
         write_whole(certificate, dump(data), "--certificate")
+        if found.bounds is not None:
+            typer.echo(
+                "symscale: the certificate proves the loose bound, in which every sum is replaced "
+                "by its largest term",
+                err=True,
+            )
     if plot is not None:
         _plot(found, axes, segments, plot)
     emit(

@@ -12,7 +12,7 @@ import sympy as sp
 from symscale.errors import InputError
 from symscale.render import formula
 from symscale.studies.problem_answer import ProblemAnswer
-from symscale.studies.sweep import NOTHING, Axis, Regions, Segment, boundary
+from symscale.studies.sweep import NOTHING, UNKNOWN, Axis, Regions, Segment, boundary
 
 FORMATS = (".pdf", ".svg", ".png")
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#999999")
@@ -57,7 +57,7 @@ def _label(axis: Axis) -> str:
 def _colours(found: ProblemAnswer) -> dict[str, str]:
     names = [p.name for p in found.pieces]
     table = {n: _COLOURS[k % len(_COLOURS)] for k, n in enumerate(names)}
-    return {**table, NOTHING: "#DDDDDD"}
+    return {**table, NOTHING: "#DDDDDD", UNKNOWN: "#DDDDDD"}
 
 
 def line_plot(
@@ -73,7 +73,7 @@ def line_plot(
             xs = Axis(axis.quantity, segment.low, segment.high).grid(60)
             if piece is None:
                 axes.axvspan(float(segment.low), float(segment.high), color="#EEEEEE",
-                             label=NOTHING)
+                             label=segment.name)
                 continue
             axes.plot(xs, _curve(found, piece.expr, axis, xs), color=colours[segment.name], lw=2,
                       label=_short(segment.name))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 POINTS = 401
 NOTHING = "no optimum"
+UNKNOWN = "no closed form"
 _HALVINGS = 60
 _ROUNDING = 1e-12
 _NEAR = 1e-9
@@ -54,7 +55,7 @@ class Segment:
     """A part of a range in which one piece rules.
 
     Attributes:
-        name: The piece, or NOTHING.
+        name: The piece, or NOTHING, or UNKNOWN.
         low: Where it begins.
         high: Where it ends.
         boundary: The parameter at its upper end in closed form, where there is one.
@@ -104,12 +105,13 @@ class Regions:
     """Which piece rules over arrays of parameters: the pieces' conditions, compiled to NumPy.
 
     Attributes:
-        names: The pieces, in order of preference where two rule alike; then NOTHING.
+        names: The pieces, in order of preference where two rule alike; then NOTHING,
+            or UNKNOWN where the closed forms do not cover all parameters.
     """
 
     def __init__(self, found: ProblemAnswer, axes: Sequence[Axis]) -> None:
         """Compile the conditions with all parameters but those of the axes put in."""
-        self.names = [*(p.name for p in found.pieces), NOTHING]
+        self.names = [*(p.name for p in found.pieces), NOTHING if found.complete else UNKNOWN]
         symbols = [a.symbol for a in axes]
         fixed = {s: v for s, v in found.values.items() if s not in symbols}
         feasible = [] if found.limit is None else [
