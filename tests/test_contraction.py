@@ -239,6 +239,15 @@ def test_the_formula_of_the_matrix_product() -> None:
     assert sp.expand(matrix_product().training_flop.expr - 6 * i * j * k) == 0
 
 
+def test_a_device_has_its_share_of_the_products() -> None:
+    """Every device multiplies its own block: that of I/N_I by K/N_K by J/N_J."""
+    product = matrix_product()
+    shares = {x: d.length / d.split for x, d in product.dimensions.items()}
+    block = 2 * sp.Mul(*shares.values())
+    assert sp.simplify(product.per_device(product.forward_flop).expr - block) == 0
+    assert product.per_device(product.training_flop).unit == product.training_flop.unit
+
+
 def test_whose_reduction_each_term_is() -> None:
     """With tokens in rows, weights are reduced over the split of the tokens."""
     i, j, k, n_i, n_j, n_k = symbols("I J K N_I N_J N_K")

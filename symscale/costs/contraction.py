@@ -133,6 +133,19 @@ class Contraction:
         """Devices that the splits occupy."""
         return sp.Mul(*(d.split for d in self.dimensions.values()))
 
+    def per_device(self, amount: Cost) -> Cost:
+        """A device's share of an amount that is summed over devices and spread evenly.
+
+        Example:
+            >>> from symscale.symbols import symbols
+            >>> I, J, K, N_I = symbols("I J K N_I")
+            >>> product = einsum("product", "ik,kj->ij", {
+            ...     "i": Dimension(I, N_I), "j": Dimension(J), "k": Dimension(K)})
+            >>> product.per_device(product.forward_flop).expr
+            2*I*J*K/N_I
+        """
+        return amount / self.devices
+
     def words(self, tensor: Tensor) -> Cost:
         """Words of a tensor, all shards together, no replica counted twice."""
         return cost(sp.Mul(*(self.dimensions[x].length for x in tensor.letters)), "word")

@@ -12,8 +12,9 @@ from symscale.machine import LumpedDevice, parameters_of
 from symscale.parsing import parse_assignment, parse_expression
 from symscale.sources import cite
 from symscale.studies.training import EXPONENTS
+from symscale.studies.unit_check import unit_of
 from symscale.symbols import CHINCHILLA, DATA_MOVEMENT, NOTATION, Notation, notation, symbol
-from symscale.units import DIMENSIONLESS, Unit, is_quantity_text, parse_quantity, parse_unit
+from symscale.units import is_quantity_text, parse_quantity, parse_unit
 
 GIVEN = "given by the user"
 QUARTER_YEAR_S = sp.Rational(36525 * 86400, 400)
@@ -180,35 +181,9 @@ def _check_unit(entry: Notation, value: sp.Expr) -> None:
     """An expression must be a pure number (then in the symbol's unit), or have that unit."""
     if not value.free_symbols:
         return
-    unit = unit_of(value)
+    unit = unit_of(value, {e.symbol: parse_unit(e.unit) for e in NOTATION.values()})
     if not unit.is_dimensionless and not unit.fits(parse_unit(entry.unit)):
         raise UnitError(f"{entry.name} is in {entry.unit}, the expression in {unit}")
-
-
-def unit_of(expr: sp.Expr) -> Unit:
-    """Return the unit of a product of powers of symbols of the notation.
-
-    Raises:
-        UnitError: If the expression is a sum of unlike units.
-        FormulaError: If it is no product of powers.
-    """
-    unit = DIMENSIONLESS
-    for atom, exponent in Monomial.of(expr).powers:
-        if isinstance(atom, sp.Symbol):
-            part = parse_unit(notation(atom).unit)
-        elif atom.is_Integer:
-            continue
-        else:
-            terms = [unit_of(term) for term in sp.Add.make_args(atom)]
-            if len(set(terms)) > 1:
-                raise UnitError(f"{atom} adds {terms[0]} and {terms[1]}")
-            part = terms[0]
-        if part.is_dimensionless:
-            continue
-        if not isinstance(exponent, sp.Rational):
-            raise UnitError(f"{atom} has a unit, and its exponent {exponent} is no number")
-        unit = unit * part ** Fraction(int(exponent.p), int(exponent.q))
-    return unit
 
 
 def _check_domain(entry: Notation, value: sp.Expr) -> None:
