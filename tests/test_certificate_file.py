@@ -4,17 +4,20 @@ import copy
 import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sympy as sp
 
 from symscale.algebra.certificate import check
 from symscale.errors import CheckFailedError, InputError, SymscaleError
 from symscale.studies.certificate_file import certificates_data, read_certificates
 from symscale.studies.problem_answer import answer
 from symscale.studies.problem_file import load_problem
+from symscale.studies.proofs import certificates
 
 PROBLEMS = Path(__file__).resolve().parents[1] / "docs" / "problems"
 DOCUMENT = PROBLEMS.parent / "certificates.md"
@@ -25,7 +28,7 @@ Verify = Callable[[Any], None]
 @cache
 def written(name: str) -> str:
     problem = load_problem(str(PROBLEMS / f"{name}.toml"))
-    return json.dumps(certificates_data(problem.title, answer(problem).certificates(), "1.0"))
+    return json.dumps(certificates_data(problem.title, certificates(answer(problem)), "1.0"))
 
 
 @pytest.fixture
@@ -218,3 +221,64 @@ def test_files_that_are_none(tmp_path: Path) -> None:
             read_certificates(str(path))
     with pytest.raises(InputError):
         read_certificates("a\0b")
+
+
+def condensed(name: str) -> list[Any]:
+    """The certificates of a closed form of sums, read back from their file's text."""
+    found = answer(load_problem(str(PROBLEMS / f"{name}.toml")))
+    return [c for c in certificates(found) if c.condensed]
+
+
+@pytest.mark.parametrize(
+    ("name", "bound"),
+    [
+        ("checkpoint-interval", "sqrt(2)*sqrt(t_c)/sqrt(M)"),
+        ("mixed-parallelism", "4*sqrt(B)*D*sqrt(F)*w/(sqrt(M_X)*sqrt(M_Y)*sqrt(N)*W)"),
+    ],
+)
+def test_a_closed_form_of_sums_is_certified_as_it_is(name: str, bound: str) -> None:
+    (proof,) = condensed(name)
+    assert proof.piece == "interior"
+    assert str(proof.bound.expr) == bound
+    check(proof)
+
+
+def test_condensation_is_checked() -> None:
+    (proof,) = condensed("checkpoint-interval")
+    ((name, parts),) = proof.condensed.items()
+    (first, half), (second, _) = parts
+    third = sp.Rational(1, 3)
+    wrong = {
+        "is not its weight": ((first, third), (second, 2 * third)),
+        "no positive rational": ((first, -half), (second, half)),
+        "is not its sum condensed": ((first, half),),
+        "not its weight": ((first * first, half), (second, half)),
+    }
+    for says, changed in wrong.items():
+        with pytest.raises(CheckFailedError, match=says):
+            check(replace(proof, condensed={name: changed}))
+    with pytest.raises(CheckFailedError, match="no constraint"):
+        check(replace(proof, condensed={"nothing": parts}))
+
+
+def test_condensed_certificates_survive_their_file(tmp_path: Path) -> None:
+    proofs = condensed("compute-optimal") + condensed("mixed-parallelism")
+    assert len(proofs) == 2
+    file = tmp_path / "proofs.json"
+    text = json.dumps(certificates_data("sums", proofs, "1.0"))
+    file.write_text(text, encoding="utf-8")
+    read = read_certificates(str(file))
+    for proof, again in zip(proofs, read, strict=True):
+        check(again)
+        assert again.bound == proof.bound or str(again.bound) == str(proof.bound)
+        assert {n: len(p) for n, p in again.condensed.items()} == {
+            n: len(p) for n, p in proof.condensed.items()
+        }
+    tampered = json.loads(text)
+    for constraint in tampered["certificates"][1]["constraints"]:
+        for part in constraint.get("condensed", []):
+            part["weight"] = "1/3"
+    file.write_text(json.dumps(tampered), encoding="utf-8")
+    check(read_certificates(str(file))[0])
+    with pytest.raises(CheckFailedError):
+        check(read_certificates(str(file))[1])

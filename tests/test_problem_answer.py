@@ -21,6 +21,7 @@ from symscale.studies.problem_answer import (
     rounded_neighbours,
 )
 from symscale.studies.problem_file import load_problem, read_problem_settings
+from symscale.studies.proofs import certificates
 from symscale.studies.sweep import read_axis
 
 PROBLEMS = Path(__file__).resolve().parents[1] / "docs" / "problems"
@@ -343,7 +344,7 @@ def test_a_degenerate_vertex(tmp_path: Path) -> None:
     s = symbols_of(found.problem)
     assert same(only.expr, s["a"] ** 2)
     assert same(only.point[s["x"]] * only.point[s["y"]], s["a"] ** 2)
-    for certificate in found.certificates():
+    for certificate in certificates(found):
         check(certificate)
     sums = own(tmp_path, text.replace('maximize = "x*y"', 'minimize = "1/x + 1/y"'), "a=2")
     assert value(sums) == pytest.approx(1, rel=1e-15)
@@ -431,10 +432,10 @@ def test_every_example_has_an_answer_and_certificates(path: Path) -> None:
     found = answer(load_problem(str(path)))
     found.check()
     assert found.exact
-    certificates = found.certificates()
-    assert certificates
-    for certificate in certificates:
-        check(certificate)
+    proofs = certificates(found)
+    assert proofs
+    for proof in proofs:
+        check(proof)
 
 
 def test_numbers_beyond_floating_point(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ verifies every word with exact arithmetic.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import sympy as sp
 
@@ -29,6 +29,8 @@ class Certificate:
         point: For each variable, a monomial in the parameters; together they attain it.
         conditions: Monomials in the parameters; the point is feasible where each is <= 1.
         witness: Exact parameters at which every condition holds.
+        condensed: Constraints that stand for sums: the terms and weights by which
+            `sum t_i >= prod (t_i/w_i)**w_i`, so that the sum at most 1 implies them.
     """
 
     program: Program
@@ -38,6 +40,7 @@ class Certificate:
     point: Mapping[sp.Symbol, Monomial]
     conditions: tuple[Monomial, ...]
     witness: Mapping[sp.Symbol, sp.Rational]
+    condensed: Mapping[str, tuple[tuple[Monomial, sp.Expr], ...]] = field(default_factory=dict)
 
 
 def check(certificate: Certificate) -> None:
@@ -48,6 +51,7 @@ def check(certificate: Certificate) -> None:
     """
     try:
         _check_form(certificate)
+        _check_sums(certificate)
         _check_bound(certificate)
         _check_point(certificate)
         _check_witness(certificate)
@@ -88,6 +92,29 @@ def _check_form(certificate: Certificate) -> None:
             value = atom.xreplace(dict(certificate.witness))
             if not value.is_positive:
                 _fail(certificate, f"{atom} is not positive at the witness")
+
+
+def _check_sums(certificate: Certificate) -> None:
+    """A condensed constraint must follow from its sum by the weighted means, and be tight.
+
+    At the point every term must equal its weight: then the sum is 1, and satisfied.
+    """
+    constraints = {c.name: c for c in certificate.program.constraints}
+    for name, parts in certificate.condensed.items():
+        constraint = constraints.get(name)
+        if constraint is None or constraint.is_equality:
+            _fail(certificate, f"{name!r} is no constraint that a sum could imply")
+            return
+        product, total = ONE, sp.Integer(0)
+        for term, weight in parts:
+            if not (isinstance(weight, sp.Rational) and weight > 0):
+                _fail(certificate, f"the weight {weight} in {name!r} is no positive rational")
+            scaled = term / Monomial.of(weight)
+            if not scaled.substitute(certificate.point).is_one:
+                _fail(certificate, f"at the point a term of {name!r} is not its weight")
+            product, total = product * scaled**weight, total + weight
+        if total != 1 or not (product / constraint.ratio).is_one:
+            _fail(certificate, f"{name!r} is not its sum condensed")
 
 
 def _check_bound(certificate: Certificate) -> None:

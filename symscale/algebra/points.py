@@ -14,7 +14,7 @@ from symscale.algebra.limit import Limit, Piece
 from symscale.algebra.loglinear import exponent_matrix, field_to_expr
 from symscale.algebra.monomial import ONE, Monomial
 from symscale.algebra.program import Program
-from symscale.algebra.regions import logarithm
+from symscale.algebra.regions import find_witness, logarithm
 from symscale.algebra.scalars import scalars_for
 from symscale.errors import FormulaError
 
@@ -125,6 +125,33 @@ def certify(limit: Limit, piece: Piece, values: Values | None = None) -> Certifi
     return Certificate(
         limit.program, piece.name, piece.bound, piece.multipliers, point.values,
         point.conditions, dict(witness),
+    )
+
+
+def certify_at(
+    limit: Limit, piece: Piece, point: Mapping[sp.Symbol, Monomial]
+) -> Certificate | None:
+    """Make the certificate of a piece with a point that is known to attain it.
+
+    Returns:
+        The certificate, or None where no parameters were found at which the point is
+        feasible.
+    """
+    program = limit.program
+    conditions = []
+    for constraint in program.constraints:
+        ratio = constraint.ratio.substitute(point)
+        if not ratio.is_one and ratio.free_symbols and ratio not in conditions:
+            conditions.append(ratio)
+    domain = program.domain
+    witness, _ = find_witness(
+        [c**-1 for c in conditions], domain.at_least_one, program.parameters, domain
+    )
+    if witness is None or any(s not in witness for s in program.parameters):
+        return None
+    return Certificate(
+        program, piece.name, piece.bound, piece.multipliers, dict(point), tuple(conditions),
+        witness,
     )
 
 

@@ -65,17 +65,7 @@ def solve(
         found.check()
     segments = _segments(found, axes)
     if certificate is not None:
-        from symscale.render.data import dump
-        from symscale.studies.certificate_file import certificates_data
-
-        data = certificates_data(problem.title, found.certificates(), symscale.__version__)
-        write_whole(certificate, dump(data), "--certificate")
-        if found.bounds is not None:
-            typer.echo(
-                "symscale: the certificate proves the loose bound, in which every sum is replaced "
-                "by its largest term",
-                err=True,
-            )
+        _write_proofs(found, certificate)
     if plot is not None:
         _plot(found, axes, segments, plot)
     emit(
@@ -85,6 +75,25 @@ def solve(
         output,
         force,
     )
+
+
+def _write_proofs(found: "ProblemAnswer", path: Path) -> None:
+    """Write the certificates, and say what they do not prove."""
+    from symscale.render.data import dump
+    from symscale.studies.certificate_file import certificates_data
+    from symscale.studies.proofs import certificates
+
+    proofs = certificates(found)
+    write_whole(
+        path, dump(certificates_data(found.problem.title, proofs, symscale.__version__)),
+        "--certificate",
+    )
+    if found.bounds is not None and not all(p.condensed for p in proofs):
+        typer.echo(
+            "symscale: not every closed form of a sum could be certified; the other certificates "
+            "prove the loose bound, in which sums are replaced by their largest terms",
+            err=True,
+        )
 
 
 def _check_paths(

@@ -47,8 +47,7 @@ def _certificate_data(certificate: Certificate) -> dict[str, Any]:
         "objective": _powers(program.objective),
         "variables": [str(x) for x in program.variables],
         "constraints": [
-            {"name": c.name, "relation": c.relation, "ratio": _powers(c.ratio)}
-            for c in program.constraints
+            _constraint_data(c, certificate) for c in program.constraints
         ],
         "at_least_one": [_powers(m) for m in program.domain.at_least_one],
         "exponents": {
@@ -61,6 +60,19 @@ def _certificate_data(certificate: Certificate) -> dict[str, Any]:
         "conditions": [_powers(m) for m in certificate.conditions],
         "witness": {str(s): str(v) for s, v in certificate.witness.items()},
     }
+
+
+def _constraint_data(constraint: Constraint, certificate: Certificate) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "name": constraint.name, "relation": constraint.relation,
+        "ratio": _powers(constraint.ratio),
+    }
+    if constraint.name in certificate.condensed:
+        data["condensed"] = [
+            {"term": _powers(term), "weight": str(weight)}
+            for term, weight in certificate.condensed[constraint.name]
+        ]
+    return data
 
 
 def _powers(monomial: Monomial) -> dict[str, str]:
@@ -160,7 +172,13 @@ class _Reader:
         if row["sense"] not in ("maximize", "minimize"):
             raise ParseError("sense is neither maximize nor minimize")
         constraints = []
+        condensed: dict[str, tuple[tuple[Monomial, sp.Expr], ...]] = {}
         for entry in row["constraints"]:
+            if "condensed" in entry:
+                condensed[str(entry["name"])] = tuple(
+                    (self.monomial(part["term"]), self._rational(part["weight"]))
+                    for part in entry["condensed"]
+                )
             if entry["relation"] not in ("<=", "=="):
                 raise ParseError("a relation is neither <= nor ==")
             constraints.append(
@@ -185,6 +203,7 @@ class _Reader:
             {names[x]: self.monomial(m) for x, m in row["point"].items()},
             tuple(self.monomial(m) for m in row["conditions"]),
             {names[n]: self._rational(v) for n, v in row["witness"].items()},
+            condensed,
         )
 
     def _end(self, text: Any) -> sp.Rational | None:

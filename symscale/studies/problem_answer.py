@@ -1,6 +1,5 @@
 """Answers to problems of one's own: pieces, bounds, the numerical optimum, all in one shape."""
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,20 +9,18 @@ import mpmath as mp
 import sympy as sp
 
 from symscale.algebra.bounds import Bounds, enclose, monomial_program
-from symscale.algebra.certificate import Certificate
 from symscale.algebra.geometric import GeometricProgram, SumPiece, closed_forms
-from symscale.algebra.limit import Limit, Piece
+from symscale.algebra.limit import Limit
 from symscale.algebra.loglinear import solve
 from symscale.algebra.monomial import Monomial
 from symscale.algebra.numeric import NumericalOptimum, minimize
-from symscale.algebra.points import certify, optimal_point
+from symscale.algebra.points import optimal_point
 from symscale.algebra.posynomial import SumConstraint, all_monomial
-from symscale.errors import FormulaError, NoAnswerError, SymscaleError
+from symscale.errors import NoAnswerError, SymscaleError
 from symscale.studies.problem import Problem
+from symscale.studies.witnesses import witness_of
 
 Values = Mapping[sp.Symbol, sp.Rational]
-_TRIALS = 400  # points at which a piece is looked for
-_DECADES = 2.0  # of each parameter, up and down
 
 
 @dataclass(frozen=True)
@@ -176,58 +173,6 @@ class ProblemAnswer:
         values = {s: v for s, v in self.values.items() if s not in left}
         return replace(self, values=values)
 
-    def certificates(self) -> list[Certificate]:
-        """Certificates of all pieces, or, where there are sums, of the loose bound's.
-
-        A piece is left out if no parameters are known at which it rules.
-
-        Raises:
-            FormulaError: If no piece is left.
-        """
-        limit = self.limit if self.limit is not None else self.bounds and self.bounds.loose
-        if not limit:
-            raise FormulaError("there is nothing to certify")
-        found = []
-        for piece in limit.pieces:
-            at = self.values if self.has_numbers and limit.ruling(self.values) == piece else None
-            witness = _only(at, limit) if at else _witness(limit, piece)
-            if witness is not None:
-                found.append(certify(limit, piece, witness))
-        if not found:
-            raise FormulaError(
-                "no parameters were found at which a piece rules; give numbers by --set"
-            )
-        return found
-
-
-def _only(values: Values, limit: Limit) -> dict[sp.Symbol, sp.Rational]:
-    return {s: values[s] for s in limit.program.parameters}
-
-
-def _witness(limit: Limit, piece: Piece) -> dict[sp.Symbol, sp.Rational] | None:
-    """Parameters at which a piece rules: its own, or, where that lacks some, found by trying.
-
-    It lacks some where coefficients are sums, such as p - 1.
-    """
-    parameters = limit.program.parameters
-    if piece.witness is not None and all(s in piece.witness for s in parameters):
-        return dict(piece.witness)
-    roots = [math.sqrt(int(sp.prime(k))) for k in range(1, len(parameters) + 1)]
-    domain = limit.program.domain
-    for trial in range(1, _TRIALS):
-        # Fractional parts of multiples of such roots fill the unit cube evenly.
-        spread = [_DECADES * (2 * math.fmod(trial * root, 1.0) - 1) for root in roots]
-        values = {
-            s: sp.Rational(f"{10**x:.3g}") for s, x in zip(parameters, spread, strict=True)
-        }
-        values |= domain.sample()
-        try:
-            inside = all(m.compare_one(values) >= 0 for m in domain.at_least_one)
-            if inside and limit.ruling(values) is piece:
-                return values
-        except SymscaleError:
-            continue  # a coefficient is not positive there, or nothing is feasible
-    return None
 
 
 def answer(
@@ -303,7 +248,7 @@ def _monomial_pieces(limit: Limit, numbers: Values | None) -> tuple[AnswerPiece,
         except NoAnswerError:
             ruling = None
     for piece in limit.pieces:
-        at = numbers if ruling is piece else _witness(limit, piece)
+        at = numbers if ruling is piece else witness_of(limit, piece)
         try:
             point = optimal_point(limit.program, at).values if at is not None else {}
         except SymscaleError:
