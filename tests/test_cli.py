@@ -6,6 +6,7 @@ that are about processes (pipes, encodings, what is imported) start one.
 
 import errno
 import io
+import json
 import os
 import re
 import stat
@@ -780,3 +781,25 @@ def test_the_program_as_a_process() -> None:
     out, error = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, b"")
     assert error.decode() == refusal("derive", "nothing") + "\n"
+
+
+@pytest.mark.parametrize("command", ["limits", "cliffs"])
+@pytest.mark.parametrize("hardware", [(), ("--hardware", "a100-sxm")])
+def test_certificates_of_studies_are_checked(
+    command: str, hardware: tuple[str, ...], tmp_path: Path
+) -> None:
+    file = tmp_path / "proof.json"
+    answer(command, *hardware, "--certificate", str(file))
+    printed = answer("check", str(file)).splitlines()
+    assert len(printed) == 2
+    assert all(line.startswith("holds: ") for line in printed)
+    assert "the file exists" in refusal(command, *hardware, "--certificate", str(file))
+    data = json.loads(file.read_text(encoding="utf-8"))
+    bound = data["certificates"][1]["bound"]
+    bound["b_0"] = "3" if bound.get("b_0") != "3" else "2"
+    file.write_text(json.dumps(data), encoding="utf-8")
+    assert "multiply to" in refusal("check", str(file), code=1)
+
+
+def test_a_duration_without_unit_is_refused() -> None:
+    assert "no unit" in refusal("limits", "--duration", "3")
