@@ -6,11 +6,11 @@ that the study `training-limits` takes in the same run.
 
 import random
 import time
-from collections.abc import Callable
 
 import sympy as sp
 
 from symscale.algebra.domain import Domain
+from symscale.algebra.limit import Limit
 from symscale.algebra.loglinear import solve
 from symscale.algebra.monomial import ONE, Monomial
 from symscale.algebra.program import Program, at_most
@@ -38,10 +38,10 @@ def random_program(variables: int, constraints: int, rng: random.Random) -> Prog
     return Program("random", "", "maximize", objective, tuple(unknowns), tuple(rows), Domain())
 
 
-def cpu(work: Callable[[], object]) -> tuple[float, object]:
-    """CPU time of a call, and its result."""
+def timed(program: Program) -> tuple[float, Limit]:
+    """CPU time of solving a program, and its limit."""
     start = time.process_time()
-    result = work()
+    result = solve(program, max_rays=MAX_RAYS)
     return time.process_time() - start, result
 
 
@@ -56,23 +56,23 @@ def main() -> None:
         "training-limits --full": limits_program(full=True).substitute(folded),
     }
     solve(studies["training-limits, alpha = 0"])
-    reference, _ = cpu(lambda: solve(studies["training-limits, alpha = 0"]))
+    reference, _ = timed(studies["training-limits, alpha = 0"])
     print(f"{'program':<36}{'pieces':>8}{'conditions':>12}{'CPU s':>9}{'ratio':>9}")
     for name, program in studies.items():
-        seconds, limit = cpu(lambda program=program: solve(program))  # type: ignore[misc]
-        _row(name, len(limit.pieces), len(limit.feasibility), seconds, reference)  # type: ignore[attr-defined]
+        seconds, limit = timed(program)
+        _row(name, len(limit.pieces), len(limit.feasibility), seconds, reference)
     for variables, constraints in SIZES:
         times, pieces, conditions, gave_up = [], 0, 0, 0
         for _ in range(5):
             program = random_program(variables, constraints, rng)
             try:
-                seconds, limit = cpu(lambda program=program: solve(program, max_rays=MAX_RAYS))  # type: ignore[misc]
+                seconds, limit = timed(program)
             except TooLargeError:
                 gave_up += 1
                 continue
             times.append(seconds)
-            pieces = max(pieces, len(limit.pieces))  # type: ignore[attr-defined]
-            conditions = max(conditions, len(limit.feasibility))  # type: ignore[attr-defined]
+            pieces = max(pieces, len(limit.pieces))
+            conditions = max(conditions, len(limit.feasibility))
         name = f"{variables} variables, {constraints} constraints"
         if times:
             _row(name, pieces, conditions, sorted(times)[len(times) // 2], reference)

@@ -22,6 +22,7 @@ from symscale.algebra.posynomial import (
     constraints_of,
     objective_of,
 )
+from symscale.algebra.program import Sense
 from symscale.algebra.signs import positive_monomial, sign_over
 from symscale.errors import FormulaError, InfeasibleError, UnboundedError
 from symscale.parsing import parse_expression, parse_relation
@@ -261,7 +262,7 @@ OBJECTIVES = [
 
 
 @pytest.mark.parametrize(("sense", "text"), OBJECTIVES)
-def test_the_optimum_of_an_objective_as_it_was_written(sense: str, text: str) -> None:
+def test_the_optimum_of_an_objective_as_it_was_written(sense: Sense, text: str) -> None:
     x, p, c = own("x"), own("p", 5, 1), own("c", 3)
     names: dict[str, sp.Expr] = {q.entry.name: q.symbol for q in (x, p, c)}
     expr = parse_expression(text, names)

@@ -7,6 +7,7 @@ their optima differ by a constant in each piece, and the true optimum lies betwe
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import sympy as sp
 
@@ -151,10 +152,11 @@ def _split(
     ]
 
 
-def _constraint(name: str, ratio: Monomial, relation: str, reason: str, source: str) -> Constraint:
+def _constraint(
+    name: str, ratio: Monomial, relation: Literal["<=", "=="], reason: str, source: str
+) -> Constraint:
     above = Monomial(tuple((a, e) for a, e in ratio.powers if not _falls(e)))
-    kind = "==" if relation == "==" else "<="
-    return Constraint(name, above, kind, above / ratio, reason, source)  # type: ignore[arg-type]
+    return Constraint(name, above, relation, above / ratio, reason, source)
 
 
 def _falls(exponent: sp.Expr) -> bool:

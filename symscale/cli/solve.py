@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import symscale
-from symscale.cli.options import ForceOption, FormatOption, OneOfEach, OutputOption, SetOption
+from symscale.cli.options import ForceOption, FormatOption, OutputOption, SetOption
 from symscale.cli.output import Format, check_writable, emit, progress_line, write_by, write_whole
 from symscale.errors import InputError
 
@@ -169,5 +169,5 @@ def check(
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
-    app.command(cls=OneOfEach)(solve)
-    app.command(cls=OneOfEach)(check)
+    app.command()(solve)
+    app.command()(check)

@@ -2,9 +2,6 @@
 
 import sympy as sp
 
-PHASES_OF_ALL_REDUCE = 2
-"""An all-reduce is a reduce-scatter followed by an all-gather."""
-
 
 def reduce_scatter_words(payload: sp.Expr, participants: sp.Expr) -> sp.Expr:
     """Words sent, in all, when each of p participants ends with its share of a sum.

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import sympy as sp
 
@@ -146,10 +147,10 @@ def _limit(derivation: Derivation) -> list[Block]:
     if limit is None:
         return []
     (objective,) = limit.program.objective.atoms
-    function = "min" if limit.program.sense == "maximize" else "max"
+    function: Literal["min", "max"] = "min" if limit.program.sense == "maximize" else "max"
     blocks: list[Block] = [Heading("Pieces and regions")]
     if len(limit.pieces) > 1:
-        blocks.append(Cases(objective, function, tuple(p.bound for p in limit.pieces)))  # type: ignore[arg-type]
+        blocks.append(Cases(objective, function, [p.bound for p in limit.pieces]))
     for piece in limit.pieces:
         words: list[Inline] = [f"The piece '{piece.name}' rules where "]
         conditions = [formula.condition(c.ratio) for c in piece.region]

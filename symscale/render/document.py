@@ -104,7 +104,7 @@ class Cases:
 
     left: sp.Basic
     function: Literal["min", "max"]
-    pieces: tuple[sp.Basic | Monomial, ...]
+    pieces: Sequence[sp.Basic | Monomial]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import mpmath as mp
 import sympy as sp
@@ -49,7 +50,7 @@ def problem_document(found: ProblemAnswer, sweeps: Sweeps) -> Document:
     return Document(found.problem.title, tuple(blocks))
 
 
-def _function(found: ProblemAnswer) -> str:
+def _function(found: ProblemAnswer) -> Literal["min", "max"]:
     return "min" if found.problem.sense == "maximize" else "max"
 
 
@@ -59,7 +60,7 @@ def _headline(found: ProblemAnswer) -> list[Block]:
     blocks: list[Block] = [paragraph(f"{verb} ", Formula(problem.objective), ".")]
     if len(found.pieces) > 1 and found.limit is not None:
         blocks.append(
-            Cases(problem.objective, _function(found), tuple(p.expr for p in found.pieces))  # type: ignore[arg-type]
+            Cases(problem.objective, _function(found), [p.expr for p in found.pieces])
         )
     ruling = found.ruling
     if ruling is not None:

@@ -23,7 +23,6 @@ WORD_BYTES = sp.Integer(2)
 FOLDED = ("alpha", "alpha_L", "r_D", "r_ff")
 """Parameters that are numbers before a program is solved: exponents, and constants of rules."""
 
-HARDWARE = ("C", "W_net", "W_mem", "tau")
 MAX_POWER = 1000  # of a symbol, once settings are put into one another
 MAX_BITS = 4096  # of a number, likewise
 MAX_DENOMINATOR = 10**6  # of an exponent that is set

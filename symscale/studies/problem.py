@@ -11,6 +11,7 @@ from symscale.algebra.domain import Domain, Interval
 from symscale.algebra.geometric import GeometricProgram
 from symscale.algebra.monomial import Monomial
 from symscale.algebra.posynomial import Scope, SumConstraint, constraints_of, objective_of
+from symscale.algebra.program import Sense
 from symscale.errors import FormulaError, InfeasibleError, UnitError
 from symscale.studies.unit_check import unit_of
 from symscale.symbols import Notation
@@ -125,7 +126,7 @@ class Problem:
     """
 
     title: str
-    sense: str
+    sense: Sense
     objective: sp.Expr
     variables: tuple[Quantity, ...]
     parameters: tuple[Quantity, ...]

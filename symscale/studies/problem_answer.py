@@ -214,16 +214,15 @@ def answer(
     vanishing = _vanishing(program, values)
     if vanishing:
         program = problem.program({**folded, **{s: values[s] for s in vanishing}})
-    sense = "maximize" if problem.sense == "maximize" else "minimize"
     if all_monomial(program.constraints) and len(program.objective) == 1:
-        target = monomial_program(program, sense=sense, title=problem.title)  # type: ignore[arg-type]
+        target = monomial_program(program, sense=problem.sense, title=problem.title)
         limit = solve(target, progress=progress)
         numbers = {s: values[s] for s in target.parameters if s in values}
         complete = len(numbers) == len(target.parameters)
         pieces = _monomial_pieces(limit, numbers if complete else None)
         return ProblemAnswer(problem, values, program, pieces, True, limit, None)
     sums, complete = closed_forms(program)
-    bounds = enclose(program, sense=sense, title=problem.title)  # type: ignore[arg-type]
+    bounds = enclose(program, sense=problem.sense, title=problem.title)
     return ProblemAnswer(
         problem, values, program, _sum_pieces(sums, program), complete, None, bounds
     )

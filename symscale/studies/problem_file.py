@@ -10,6 +10,7 @@ from pathlib import Path
 import sympy as sp
 
 from symscale.algebra.monomial import Monomial
+from symscale.algebra.program import Sense
 from symscale.errors import (
     FormulaError,
     InputError,
@@ -232,8 +233,9 @@ def _number(value: object, unit: str, where: str) -> sp.Rational:
     return sp.Rational(number.numerator, number.denominator)
 
 
-def _objective(file: _File, names: Mapping[str, sp.Expr]) -> tuple[str, sp.Expr]:
-    given = [key for key in ("minimize", "maximize") if key in file.data]
+def _objective(file: _File, names: Mapping[str, sp.Expr]) -> tuple[Sense, sp.Expr]:
+    senses: tuple[Sense, ...] = ("minimize", "maximize")
+    given = [key for key in senses if key in file.data]
     if len(given) != 1:
         raise refusal(
             file.where("", given[-1] if given else ""), "needs one objective",

@@ -12,7 +12,6 @@ from symscale.algebra.limit import Limit
 from symscale.algebra.loglinear import solve
 from symscale.algebra.monomial import Monomial
 from symscale.algebra.points import certify, certify_at
-from symscale.algebra.program import Sense
 from symscale.errors import FormulaError
 from symscale.studies.problem_answer import ProblemAnswer, Values
 from symscale.studies.witnesses import witness_of
@@ -37,13 +36,12 @@ def certificates(found: ProblemAnswer) -> list[Certificate]:
 def _proofs_of_sums(answer: ProblemAnswer) -> list[Certificate]:
     """Certificates of closed forms of sums, by condensation with exact weights."""
     found = []
-    sense: Sense = "maximize" if answer.problem.sense == "maximize" else "minimize"
     for piece in answer.pieces:
         weights = fixed_proportions(answer.program, piece.point)
         if weights is None:
             continue
         condensed, parts = condense(
-            answer.program, weights, sense=sense, title=answer.problem.title
+            answer.program, weights, sense=answer.problem.sense, title=answer.problem.title
         )
         limit = solve(condensed)
         for bound in limit.pieces:
