@@ -19,7 +19,6 @@ from symscale.derivation import (
     logic_of_replacement,
     ratio_of,
     relation_of,
-    sign_of,
 )
 from symscale.errors import CheckFailedError, FormulaError
 from symscale.symbols import NOTATION
@@ -169,7 +168,7 @@ def _check_product(label: str, derivation: Derivation, step: Step) -> sp.Expr:
 def _positive(label: str, power: sp.Expr, derivation: Derivation) -> bool:
     """Whether a power is positive over the whole domain of exponents."""
     try:
-        return sign_of(power, derivation.domain) > 0
+        return derivation.domain.sign(power) > 0
     except IndeterminateSignError as error:
         raise CheckFailedError(f"{label}: {error}") from None
 

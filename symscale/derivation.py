@@ -93,16 +93,6 @@ def ratio_of(statement: Relational) -> Monomial:
     return right / left if isinstance(statement, sp.Ge) else left / right
 
 
-def sign_of(exponent: sp.Expr, domain: Domain) -> int:
-    """The sign of an exponent over a domain.
-
-    Raises:
-        IndeterminateSignError: If it is not the same everywhere.
-    """
-    numerator, denominator = sp.fraction(sp.together(exponent))
-    return domain.sign(numerator) * domain.sign(denominator)
-
-
 def logic_of_replacement(old: Step, rewrite: Rewrite) -> Logic:
     """How a relation with a rewritten left side stands to what was given.
 
@@ -326,7 +316,7 @@ class DerivationBuilder:
         if power == 0:
             raise FormulaError(f"{key}: {solve_for} does not occur in the product")
         rest = target / product ** (1 / power)
-        rising = strict and sign_of(power, self._derivation.domain) > 0
+        rising = strict and self._derivation.domain.sign(power) > 0
         relation: Relation = "==" if not strict else "<=" if rising else ">="
         statement = relate(solve_for, relation, rest.expr)
         logic = logic_of_product([self._derivation.step(k) for k in weights])

@@ -145,9 +145,8 @@ def _check_bound(certificate: Certificate) -> None:
 
 
 def _is_nonnegative(weight: sp.Expr, domain: Domain) -> bool:
-    numerator, denominator = sp.fraction(sp.together(weight))
     try:
-        return domain.sign(numerator) * domain.sign(denominator) >= 0
+        return domain.sign(weight) >= 0
     except IndeterminateSignError:
         return False
 

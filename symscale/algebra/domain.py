@@ -79,8 +79,8 @@ class Domain:
         """Return a rational value within the interval of every exponent symbol."""
         return {s: interval.sample(position) for s, interval in self.exponents.items()}
 
-    def sign(self, polynomial: sp.Expr) -> int:
-        """Return the sign of a polynomial in the exponent symbols: -1, 0 or 1.
+    def sign(self, expr: sp.Expr) -> int:
+        """Return the sign of a rational function of the exponent symbols: -1, 0 or 1.
 
         Raises:
             IndeterminateSignError: If it is not the same over the whole domain.
@@ -91,7 +91,10 @@ class Domain:
             >>> Domain(exponents={alpha: Interval(None, sp.Rational(1, 2))}).sign(1 - 2*alpha)
             1
         """
-        polynomial = sp.expand(polynomial)
+        if not expr.is_polynomial():
+            above, below = sp.fraction(sp.together(expr))
+            return self.sign(above) * self.sign(below)
+        polynomial = sp.expand(expr)
         if not polynomial.free_symbols:
             return int(sp.sign(polynomial))
         coefficients = self._orthant_coefficients(polynomial)

@@ -343,8 +343,7 @@ def _with_regions(
 def _simplest(ratio: Monomial, domain: Domain) -> Monomial:
     """The power of a ratio, positive, that has the plainest exponents; `<= 1` means the same."""
     root = ratio.common_exponent
-    numerator, denominator = sp.fraction(root)
-    if domain.sign(numerator) * domain.sign(denominator) < 0:
+    if domain.sign(root) < 0:
         root = -root
     ratio = ratio ** (1 / root)
     return ratio ** (1 / ratio.content)

@@ -75,12 +75,12 @@ def cliffs_of(limit: Limit, values: Values | None = None) -> tuple[Cliff, ...]:
         if slope == 0:
             continue
         # U is the least piece, so the one that grows faster rules below the meeting point.
-        faster = bool(slope.subs(dict.fromkeys(slope.free_symbols, 0)).is_positive)
+        faster = limit.program.domain.sign(slope) > 0
         low, high = (first, second) if faster else (second, first)
         found.append(Cliff(meeting(first.bound / second.bound), (low.name, high.name)))
     for condition in limit.feasibility:
         power = condition.ratio.exponent(T)
-        if bool(power.subs(dict.fromkeys(power.free_symbols, 0)).is_positive):
+        if limit.program.domain.sign(power) > 0:
             last = _last_piece(limit)
             found.append(
                 Cliff(meeting(condition.ratio), (last, END), condition.binding)
