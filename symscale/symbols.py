@@ -22,6 +22,7 @@ from symscale.errors import unknown_name
 
 DATA_MOVEMENT = "erdil-schneider-joseph-2024"
 CHINCHILLA = "hoffmann-2022"
+TWO_CS = "pati-2023"
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,16 @@ _MODEL = [
     Notation("E", "1", "E", "sparsity factor: experts, one of them active for a token", lower=1),
     Notation("P", "1", "P", "parameters"),
     Notation("r_ff", "1", _sub("r", "ff"), "ratio of d_ff to d_model"),
+    Notation("n_ctx", "token", _sub("n", "ctx"), "length of a sequence", lower=1),
+    Notation("n_heads", "1", _sub("n", "heads"), "query heads of an attention", lower=1),
+    Notation("n_kv", "1", _sub("n", "kv"), "key and value heads of an attention", lower=1),
+    Notation("d_head", "1", _sub("d", "head"), "width of an attention head", lower=1),
+    Notation("n_vocab", "1", _sub("n", "vocab"), "entries of the vocabulary", lower=1),
+    Notation("E_k", "1", "E_k", "experts that are active for a token", lower=1),
 ]
 _TRAINING = [
     Notation("b", "token", "b", "batch size, in tokens"),
+    Notation("n_seq", "1", _sub("n", "seq"), "sequences in a batch", lower=1),
     Notation("D", "token", "D", "tokens of the training run"),
     Notation("r_D", "token", "r_D", "training tokens for each parameter", CHINCHILLA),
     Notation("T", "FLOP", "T", "training compute"),
@@ -100,6 +108,7 @@ _PARALLEL = [
     Notation("N_TP_ff", "1", _sub("N", "TP,ff"), "tensor-parallel split of d_ff", lower=1),
     Notation("N_PP", "1", _sub("N", "PP"), "degree of pipeline parallelism", lower=1),
     Notation("N_EP", "1", _sub("N", "EP"), "degree of expert parallelism", lower=1),
+    Notation("N_CP", "1", _sub("N", "CP"), "degree of context parallelism", lower=1),
     Notation("m", "1", "m", "microbatches of a pipeline in one step", lower=1),
     Notation("v", "1", "v", "interleaving: model chunks on each pipeline stage", lower=1),
 ]
@@ -119,6 +128,10 @@ _HARDWARE = [
         DATA_MOVEMENT,
     ),
     Notation("w", "byte/word", "w", "bytes of a word"),
+    Notation("M_cap", "byte", _sub("M", "cap"), "memory capacity of a device"),
+    Notation(
+        "k", "1", "k", "how many times faster than the network arithmetic has become", TWO_CS
+    ),
     Notation("a", "1", "a", "width of the activation shard that hides its traffic", DATA_MOVEMENT),
     Notation("n", "token", "n", "tokens of a nanobatch and expert", DATA_MOVEMENT),
 ]

@@ -281,9 +281,8 @@ def test_hardware_shows_every_figure_of_the_file() -> None:
 
 
 def test_symbols_shows_the_notation() -> None:
-    rows = {
-        line.split()[0]: line.split()[1] for line in answer("symbols").splitlines() if "  " in line
-    }
+    lines = [line for line in answer("symbols").splitlines() if re.match(r"\S+ {2,}\S", line)]
+    rows = {line.split()[0]: line.split()[1] for line in lines}
     for name, entry in NOTATION.items():
         assert rows[name] == entry.unit
 
