@@ -82,6 +82,8 @@ class Contraction:
         operands: The two inputs.
         output: The output.
         dimensions: Length and split of each letter.
+        density: Share of its multiplications that are done, below 1 where a mask
+            makes a kernel skip the rest.
 
     Example:
         >>> from symscale.symbols import symbols
@@ -100,6 +102,7 @@ class Contraction:
     operands: tuple[Tensor, Tensor]
     output: Tensor
     dimensions: Mapping[str, Dimension]
+    density: sp.Expr = sp.Integer(1)
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
@@ -117,7 +120,8 @@ class Contraction:
     @property
     def forward_flop(self) -> Cost:
         """FLOP of the forward product: a multiplication and an addition a combination."""
-        return cost(2 * sp.Mul(*(d.length for d in self.dimensions.values())), "FLOP")
+        combinations = sp.Mul(*(d.length for d in self.dimensions.values()))
+        return cost(2 * combinations * self.density, "FLOP")
 
     def flop(self, phase: Pass) -> Cost:
         """FLOP of all products of one kind; each gradient is a product of the same size."""
@@ -218,6 +222,7 @@ def einsum(
     *,
     names: tuple[str, str, str] = ("A", "B", "C"),
     parameters: tuple[int, ...] = (1,),
+    density: sp.Expr = sp.Integer(1),
 ) -> Contraction:
     """Make a contraction from an einsum of two operands.
 
@@ -227,6 +232,7 @@ def einsum(
         dimensions: Length and split of each letter.
         names: Names of the operands and of the output.
         parameters: Which operands (0, 1) hold parameters.
+        density: Share of the multiplications that are done.
 
     Raises:
         InputError: If the expression is no einsum of two operands, a letter has no
@@ -257,4 +263,5 @@ def einsum(
         ),
         Tensor(names[2], output),
         dict(dimensions),
+        density,
     )
