@@ -36,3 +36,16 @@ def all_reduce_words(payload: sp.Expr, participants: sp.Expr) -> sp.Expr:
         600
     """
     return reduce_scatter_words(payload, participants) + all_gather_words(payload, participants)
+
+
+def all_to_all_words(payload: sp.Expr, participants: sp.Expr) -> sp.Expr:
+    """Words sent, in all, when each of p participants has a share for every other.
+
+    Each holds W words, an equal part for each of the p, and keeps its own: of the p W
+    words (p - 1) W are sent.
+
+    Example:
+        >>> all_to_all_words(sp.Integer(100), sp.Integer(4))
+        300
+    """
+    return (participants - 1) * payload

@@ -1,0 +1,352 @@
+"""The costs of Transformers, against counting element by element and published formulas."""
+
+from dataclasses import replace
+from itertools import product as every
+
+import pytest
+import sympy as sp
+
+from symscale.costs.architecture import (
+    Architecture,
+    Attention,
+    Block,
+    Experts,
+    FeedForward,
+    Latent,
+    Stack,
+    gated_transformer,
+    moe_transformer,
+    transformer,
+)
+from symscale.costs.communication import communications
+from symscale.costs.component import exchanges
+from symscale.costs.memory import (
+    RECIPES,
+    block_activation_bytes,
+    live_microbatches,
+    memory,
+    required_tensor_degree,
+)
+from symscale.costs.parallel import TransformerPlan, symbolic_transformer_plan
+from symscale.costs.stages import heaviest_stage, stage_sizes
+from symscale.costs.transformer import Transformer
+from symscale.errors import InputError
+from symscale.symbols import symbols
+from transformer_counting import Grid, Product, flop_by_device, reductions
+
+b, d_model, d_ff, L, n_ctx, n_heads, n_vocab, w = symbols(
+    "b d_model d_ff L n_ctx n_heads n_vocab w"
+)
+N_TP, N_DP, N_PP, N_CP, N_EP, m, v, E, E_k = symbols("N_TP N_DP N_PP N_CP N_EP m v E E_k")
+I = sp.Integer  # noqa: E741
+
+
+def of(architecture: Architecture, **plan: object) -> Transformer:
+    return Transformer(architecture, b, n_ctx, TransformerPlan(**plan))  # type: ignore[arg-type]
+
+
+# Published formulas
+
+
+def test_the_flop_of_a_layer_is_that_of_the_study() -> None:
+    forward = sp.Add(*(c.forward_flop.expr for c in of(transformer()).layered))
+    assert sp.expand(forward - L * b * (24 * d_model**2 + 4 * d_model * n_ctx)) == 0
+    by_hand = 72 * L * b * d_model**2 * (1 + n_ctx / (6 * d_model))
+    assert sp.expand(of(transformer()).layer_flop.expr - by_hand) == 0
+
+
+def test_the_flop_of_megatron_are_recovered() -> None:
+    """With full recomputation 96 B s l h^2 (1 + s/(6h) + V/(16 l h)); without, 72 and V/12."""
+    full = of(transformer(), recompute="full").hardware_flop.expr
+    published = 96 * b * L * d_model**2 * (
+        1 + n_ctx / (6 * d_model) + n_vocab / (16 * L * d_model)
+    )
+    assert sp.expand(full - published) == 0
+    none = of(transformer()).training_flop.expr
+    published = 72 * b * L * d_model**2 * (
+        1 + n_ctx / (6 * d_model) + n_vocab / (12 * L * d_model)
+    )
+    assert sp.expand(none - published) == 0
+
+
+def test_selective_recomputation_repeats_scores_and_context() -> None:
+    again = of(transformer(), recompute="selective").recomputed_flop.expr
+    assert sp.expand(again - 4 * b * L * d_model * n_ctx) == 0
+
+
+def test_a_kernel_that_skips_the_mask_does_half_of_the_scores() -> None:
+    full, half = of(transformer()), Transformer(transformer(), b, n_ctx, mask="causal")
+    saved = full.forward_flop.expr - half.forward_flop.expr
+    assert sp.expand(saved - 2 * b * L * d_model * n_ctx) == 0
+
+
+SBH = b * d_model
+
+
+@pytest.mark.parametrize(
+    ("plan", "published"),
+    [
+        ({}, 34 + 5 * n_heads * n_ctx / d_model),
+        ({"N_TP": N_TP}, 10 + 24 / N_TP + 5 * n_heads * n_ctx / (d_model * N_TP)),
+        ({"N_TP": N_TP, "sequence_parallel": True},
+         (34 + 5 * n_heads * n_ctx / d_model) / N_TP),
+        ({"N_TP": N_TP, "recompute": "selective"}, 10 + 24 / N_TP),
+        ({"N_TP": N_TP, "sequence_parallel": True, "recompute": "selective"}, 34 / N_TP),
+        ({"recompute": "full"}, I(2)),
+    ],
+)
+def test_activations_are_those_of_korthikanti_et_al(
+    plan: dict[str, object], published: sp.Expr
+) -> None:
+    """Table 2 of arXiv 2205.05198: bytes of a layer over s b h, at 16 bit."""
+    found = block_activation_bytes(of(transformer(), **plan)).expr.subs(w, 2)
+    assert sp.expand(found - SBH * published) == 0
+
+
+def test_interleaving_holds_more_activations() -> None:
+    plan = TransformerPlan(N_PP=N_PP, v=v)
+    assert sp.simplify(live_microbatches(plan) / N_PP - (1 + (N_PP - 1) / (N_PP * v))) == 0
+    assert live_microbatches(TransformerPlan(N_PP=I(8), m=I(3))) == 3
+    assert live_microbatches(TransformerPlan(N_PP=I(8), m=I(64), schedule="zero-bubble")) == 15
+
+
+def test_model_states_take_18_bytes_a_parameter() -> None:
+    """18 byte x 12 L h^2/(t p), as Korthikanti et al. count, is the leading term."""
+    plan = TransformerPlan(N_TP=N_TP, N_PP=N_PP)
+    held = memory(Transformer(transformer(), b, n_ctx, plan), RECIPES["mixed"])
+    states = sp.expand((held.weights + held.gradients + held.optimizer).expr)
+    assert states.coeff(d_model, 2) == 18 * 12 * L / (N_TP * N_PP)
+
+
+def test_sharding_takes_from_the_bucket_it_names() -> None:
+    held = [
+        memory(of(gated_transformer(), N_DP=N_DP, zero=zero), RECIPES["mixed"])
+        for zero in range(4)
+    ]
+    for zero, found in enumerate(held):
+        for stage, bucket in ((1, "optimizer"), (2, "gradients"), (3, "weights")):
+            share = found.buckets[bucket].expr / held[0].buckets[bucket].expr
+            assert sp.simplify(share) == (1 / N_DP if zero >= stage else 1)
+
+
+def test_the_required_degree_just_fits() -> None:
+    model = of(transformer(), N_TP=N_TP, sequence_parallel=True)
+    degree = required_tensor_degree(model, RECIPES["mixed"])
+    held = memory(model, RECIPES["mixed"]).total.expr.subs(N_TP, degree)
+    assert sp.simplify(held - symbols("M_cap")[0]) == 0
+
+
+# Counting by loops
+
+SIZES = {"s": 4, "t": 2, "d": 2, "k": 1, "f": 4, "y": 4, "e": 4, "c": 4}
+
+
+def tiny(mlp: FeedForward | Experts, heads: int = 4, kv: int = 4, **more: object) -> Architecture:
+    attention = Attention(I(heads), I(kv), I(SIZES["k"]))
+    block = Block(attention, mlp, **more)  # type: ignore[arg-type]
+    return Architecture("tiny", "Tiny", I(SIZES["d"]), I(SIZES["y"]), I(SIZES["t"]),
+                        (Stack("", I(1), block),))
+
+
+def attention_products(output: str = "y") -> list[Product]:
+    return [
+        Product(("std", "dgrk"), "stgrk", ("x", "Wq", "q")),
+        Product(("std", "dgk"), "stgk", ("x", "Wk", "k")),
+        Product(("std", "dgk"), "stgk", ("x", "Wv", "v")),
+        Product(("stgrk", "sugk"), "stgru", ("q", "k", "p")),
+        Product(("stgru", "sugk"), "stgrk", ("p", "v", "c")),
+        Product(("stgrk", "grkd"), "std", ("c", "Wo", output)),
+    ]
+
+
+def mlp_products(gated: bool, source: str = "z", output: str = "o") -> list[Product]:
+    ups = ["Wg", "Wu"] if gated else ["Wu"]
+    return [
+        *(Product(("std", "df"), "stf", (source, name, f"h{name}")) for name in ups),
+        Product(("stf", "fd"), "std", ("h", "Wd", output)),
+    ]
+
+
+EXPERT_PRODUCTS = [
+    Product(("std", "dx"), "stx", ("z", "Wr", "scores")),
+    Product(("ecd", "edf"), "ecf", ("xe", "We", "he")),
+    Product(("ecf", "efd"), "ecd", ("he", "Wed", "ye")),
+]
+EXPERTS = Experts(I(4), I(2), FeedForward(I(SIZES["f"])))
+CASES = {
+    "plain": (tiny(FeedForward(I(4))), attention_products() + mlp_products(False), 4, 4),
+    "gated": (tiny(FeedForward(I(4), True)), attention_products() + mlp_products(True), 4, 4),
+    "grouped": (tiny(FeedForward(I(4)), kv=2), attention_products() + mlp_products(False), 4, 2),
+    "multi-query": (
+        tiny(FeedForward(I(4)), kv=1), attention_products() + mlp_products(False), 4, 1
+    ),
+    "parallel": (
+        tiny(FeedForward(I(4)), parallel=True),
+        attention_products("sum") + mlp_products(False, "x", "sum"), 4, 4,
+    ),
+    "experts": (tiny(EXPERTS), attention_products() + EXPERT_PRODUCTS, 4, 4),
+}
+GRIDS = [
+    Grid(dp, tp, cp, ep)
+    for dp, tp, cp, ep in every((1, 2, 4), (1, 2, 4), (1, 2), (1, 2, 4))
+    if dp % ep == 0 and dp * tp * cp <= 8
+]
+
+
+def fits(name: str, grid: Grid) -> bool:
+    """Whether a case has experts to split, and each of them tokens for every replica."""
+    if name != "experts":
+        return grid.ep == 1
+    return grid.dp * grid.cp // grid.ep <= 4
+
+
+PLANS = [(name, grid) for name in CASES for grid in GRIDS if fits(name, grid)]
+
+
+def of_grid(architecture: Architecture, grid: Grid, kv: int) -> tuple[Transformer, Grid]:
+    split = min(grid.tp, kv)
+    plan = TransformerPlan(
+        N_DP=I(grid.dp), N_TP=I(grid.tp), N_CP=I(grid.cp), N_EP=I(grid.ep), kv_split=I(split)
+    )
+    tokens = I(SIZES["s"] * SIZES["t"])
+    return Transformer(architecture, tokens, I(SIZES["t"]), plan), replace(grid, kv=split)
+
+
+def sizes(heads: int, kv: int) -> dict[str, int]:
+    seen = SIZES["s"] * SIZES["t"] * 2 // 4  # two of four experts see a token
+    return {**SIZES, "g": kv, "r": heads // kv, "u": SIZES["t"], "x": 4, "e": 4, "c": seen}
+
+
+@pytest.mark.parametrize(("name", "grid"), PLANS, ids=str)
+def test_flop_are_those_that_loops_count(name: str, grid: Grid) -> None:
+    architecture, products, heads, kv = CASES[name]
+    model, grid = of_grid(architecture, grid, kv)
+    counted = flop_by_device(products, sizes(heads, kv), grid)
+    assert counted == [model.forward_flop_per_device.expr] * len(counted)
+    serial = flop_by_device(products, sizes(heads, kv), Grid())
+    assert [sp.Add(*(c.forward_flop.expr for c in model.layered))] == serial
+
+
+@pytest.mark.parametrize(("name", "grid"), PLANS, ids=str)
+def test_exchanges_are_those_that_loops_find(name: str, grid: Grid) -> None:
+    """For every device: how many words it sums up, over how many participants."""
+    architecture, products, heads, kv = CASES[name]
+    model, grid = of_grid(architecture, grid, kv)
+    counted = reductions(products, sizes(heads, kv), grid)
+    expected = sorted(
+        (kind[1], count, participants)
+        for kind, found in counted.items()
+        for (device, participants), count in found.items()
+        if device == 0
+    )
+    found = sorted(
+        (e.of_gradient, int(e.payload), int(sp.Mul(*e.participants.values())))
+        for e in model.exchanges(architecture.stacks[0])
+    )
+    assert found == expected
+    for kind, counter in counted.items():  # every device has the same share
+        assert len(set(counter.values())) == 1, kind
+
+
+# Properties
+
+ARCHITECTURES = {
+    "transformer": transformer(), "gated": gated_transformer(), "moe": moe_transformer()
+}
+DEGREES = {"tensor": N_TP, "context": N_CP, "pipeline": N_PP, "expert": N_EP}
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_costs_are_additive_over_layers_and_homogeneous_in_the_batch(name: str) -> None:
+    model = Transformer(ARCHITECTURES[name], b, n_ctx, symbolic_transformer_plan())
+    flop = model.layer_flop.expr
+    assert sp.expand(flop.subs(L, 5) - flop.subs(L, 2) - flop.subs(L, 3)) == 0
+    assert sp.expand(model.training_flop.expr.subs(b, 7 * b) - 7 * model.training_flop.expr) == 0
+    for entry in communications(model):
+        words = entry.words.expr
+        if entry.parallelism in ("tensor", "context", "expert") or "activations" in entry.what:
+            assert sp.simplify(words.subs(b, 7 * b) - 7 * words) == 0
+        if entry.place == "blocks" and entry.parallelism != "pipeline":
+            assert sp.simplify(words.subs(L, 5) - words.subs(L, 2) - words.subs(L, 3)) == 0
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+@pytest.mark.parametrize("more", [{}, {"zero": 3}, {"sequence_parallel": True, "zero": 1}], ids=str)
+def test_no_words_at_degree_one(name: str, more: dict[str, object]) -> None:
+    plan = replace(symbolic_transformer_plan(), **more)  # type: ignore[arg-type]
+    model = Transformer(ARCHITECTURES[name], b, n_ctx, plan)
+    kinds = set()
+    for entry in communications(model):
+        kinds.add(entry.parallelism)
+        degree = DEGREES.get(entry.parallelism)
+        one = {N_DP: N_EP, N_CP: I(1)} if entry.within else {N_DP: I(1), N_CP: I(1)}
+        at_one: dict[sp.Symbol, sp.Expr] = {degree: I(1)} if degree is not None else one
+        assert sp.simplify(entry.words.expr.xreplace({**at_one, v: I(1)})) == 0, entry
+    assert kinds == {"tensor", "context", "data", "pipeline"} | (
+        {"expert"} if name == "moe" else set()
+    )
+
+
+def test_halves_of_an_all_reduce_move_what_it_moves() -> None:
+    """Sequence parallelism and ZeRO 1 move its halves in time, not their sum."""
+    def words(kind: str, **more: object) -> sp.Expr:
+        plan = replace(symbolic_transformer_plan(), **more)  # type: ignore[arg-type]
+        model = Transformer(transformer(), b, n_ctx, plan)
+        return sp.Add(
+            *(e.words.expr for e in communications(model)
+              if e.parallelism == kind and e.what != "kept inputs")
+        )
+
+    assert sp.simplify(words("tensor") - words("tensor", sequence_parallel=True)) == 0
+    assert sp.simplify(words("data") - words("data", zero=1)) == 0
+    assert sp.simplify(3 * words("data").subs(m, 1) / 2 - words("data", zero=3).subs(m, 1)) == 0
+
+
+def test_latent_attention_reduces_its_latents() -> None:
+    """The gradients summed over heads are those of the narrow latents, not of the stream."""
+    latent = Latent(I(6), I(4), I(2))
+    attention = Attention(I(4), I(4), I(3), I(5), latent=latent)
+    architecture = Architecture(
+        "tiny", "Tiny", I(8), I(16), I(2),
+        (Stack("", I(1), Block(attention, FeedForward(I(4), True))),), norm="rms",
+    )
+    model = Transformer(architecture, b, I(2), TransformerPlan(N_TP=N_TP))
+    found = {e.tensor: e.payload for e in model.exchanges(architecture.stacks[0])}
+    assert found["latent of the queries of attention"] == 6 * b
+    assert found["latent of keys and values of attention"] == 4 * b
+    assert "input of attention" not in found
+    by_hand = 8 * 6 + 6 + 6 * 4 * (3 + 2) + 8 * (4 + 2) + 4 + 4 * 4 * (3 + 5) + 4 * 5 * 8
+    assert model.of_stack(architecture.stacks[0])[0].parameters == by_hand
+
+
+def test_cross_attention_reads_the_encoder() -> None:
+    attention = Attention(I(4), I(4), I(2))
+    block = Block(attention, FeedForward(I(4)), norms=3, cross=attention)
+    encoder = Block(attention, FeedForward(I(4)), causal=False)
+    architecture = Architecture(
+        "tiny", "Tiny", I(8), I(16), I(2),
+        (Stack("encoder", I(1), encoder, encoder=True), Stack("decoder", I(1), block)),
+        norm="rms", final_norms=2,
+    )
+    model = Transformer(architecture, b, I(2), TransformerPlan(N_TP=N_TP))
+    names = {e.tensor for e in model.exchanges(architecture.stacks[1])}
+    assert {"output of the encoder", "input of cross-attention", "input of attention"} <= names
+    attentions, mlps, norms = 3 * 4 * 8 * 8, 2 * 2 * 8 * 4, (2 + 3 + 2) * 8
+    assert model.parameters == attentions + mlps + norms + 2 * 16 * 8
+
+
+def test_uneven_stages() -> None:
+    assert stage_sizes(126, 16).count(8) == 14
+    architecture = replace(tiny(FeedForward(I(4))), stacks=(
+        Stack("", I(126), tiny(FeedForward(I(4))).stacks[0].block),))
+    model = of(architecture, N_PP=I(16))
+    assert list(heaviest_stage(model)) == [8]
+    with pytest.raises(InputError, match="at most 126"):
+        heaviest_stage(of(architecture, N_PP=I(127)))
+
+
+def test_shared_inputs_are_reduced_once() -> None:
+    model = of(transformer(), N_TP=N_TP)
+    attention = model.layered[0]
+    inputs = [e for e in exchanges(attention.contractions) if e.tensor == "input of attention"]
+    assert len(inputs) == 1
