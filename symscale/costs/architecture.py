@@ -49,6 +49,8 @@ class Attention:
         output_bias: Whether the output projection has one.
         query_norm: Whether queries and keys are normalised head by head (Qwen 3).
         window: Tokens that a token sees at most; None for all.
+        position_product: Whether a product of its own, as wide as that of the queries, makes
+            keys of relative positions (Transformer-XL).
         latent: The narrow layers of latent attention, or None.
     """
 
@@ -60,6 +62,7 @@ class Attention:
     output_bias: bool = False
     query_norm: bool = False
     window: sp.Expr | None = None
+    position_product: bool = False
     latent: Latent | None = None
 
     @property
