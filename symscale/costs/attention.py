@@ -83,6 +83,18 @@ def attention_component(
             (f"context of {name}", f"W_output of {name}", output or f"output of {name}"),
         ),
     ]
+    if attention.position_product:
+        products += [
+            # Keys of the relative positions, once for all sequences.
+            _product(
+                "position keys", "ud,dgrk->ugrk", lengths,
+                of("relative positions", "W_position", "position keys"),
+            ),
+            _product(
+                "position scores", "stgrk,ugrk->stgru", lengths,
+                of("query", "position keys", "position scores"), share, (),
+            ),
+        ]
     return Component(
         name, tuple(products), _vectors(attention, plan, d_model),
         _kept(attention, plan, d_model, tokens, context, share, dropout, bool(source)),
