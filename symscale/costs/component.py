@@ -139,6 +139,12 @@ class Component:
         return total([c.per_device(c.forward_flop) for c in products], "FLOP") * self.blocks
 
     @property
+    def training_flop_per_device(self) -> Cost:
+        """FLOP of forward and backward pass of one device, all blocks as if it held them."""
+        products = () if self.lookup else self.contractions
+        return total([c.per_device(c.training_flop) for c in products], "FLOP") * self.blocks
+
+    @property
     def parameters_of_block(self) -> sp.Expr:
         """Parameters of one block."""
         weights = () if self.tied else self.contractions
@@ -192,7 +198,7 @@ def exchanges(contractions: Iterable[Contraction]) -> tuple[Exchange, ...]:
             _, _, degrees = found.setdefault(key, (tensor.parameters, payload, {}))
             for kind, degree in _lacking(contraction, tensor).items():
                 # The degrees of one parallelism lie on the same devices: not a product.
-                degrees[kind] = sp.Max(degrees.get(kind, ONE), degree)
+                degrees[kind] = sp.Max(degrees[kind], degree) if kind in degrees else degree
     return tuple(
         Exchange(name, of_gradient, parameters, payload, degrees)
         for (name, of_gradient), (parameters, payload, degrees) in found.items()

@@ -1,6 +1,8 @@
 """A Transformer's parallel plan: the degrees, and what goes with them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import gcd
 from typing import Literal
 
 import sympy as sp
@@ -125,16 +127,29 @@ def nearest_divisor(number: int, wish: int) -> int:
     return min(divisors, key=lambda d: (abs(d - wish), d))
 
 
-def require_divides(option: str, degree: sp.Expr, size: sp.Expr, what: str) -> None:
-    """Raise unless `degree` divides `size`, where both are numbers.
+def require_divides(option: str, degree: sp.Expr, sizes: Mapping[str, sp.Expr]) -> None:
+    """Raise unless `degree` divides every size, where they are numbers.
+
+    Args:
+        option: How the user names the degree.
+        degree: The degree.
+        sizes: What it has to divide, by name.
 
     Raises:
-        InputError: With the nearest degree that does.
+        InputError: With the nearest degree that divides them all.
+
+    Example:
+        >>> require_divides("--tp", sp.Integer(8), {"the heads": sp.Integer(96)})
     """
-    parts, length = whole(degree), whole(size)
-    if parts is None or length is None or length % parts == 0:
+    parts = whole(degree)
+    lengths = {what: whole(size) for what, size in sizes.items()}
+    known = {what: length for what, length in lengths.items() if length is not None}
+    if parts is None:
         return
-    raise InputError(
-        f"{option} {parts} does not divide {what}, {length}; "
-        f"the nearest that does is {nearest_divisor(length, parts)}"
-    )
+    for what, length in known.items():
+        if length % parts:
+            nearest = nearest_divisor(gcd(*known.values()), parts)
+            raise InputError(
+                f"{option} {parts} does not divide {what}, {length}; "
+                f"the nearest that fits is {nearest}"
+            )

@@ -22,7 +22,7 @@ from symscale.costs.component import (
     exchanges,
     word_bytes,
 )
-from symscale.costs.contraction import Dimension, einsum
+from symscale.costs.contraction import Contraction, Dimension, einsum
 from symscale.costs.cost import Cost, cost, total
 from symscale.costs.mlp import mlp_components
 from symscale.costs.parallel import SERIAL, TransformerPlan
@@ -223,18 +223,20 @@ class Transformer:
         Full recomputation repeats the forward pass of the blocks; selective
         recomputation repeats scores and context of attention.
         """
+        return total(
+            [p.forward_flop * blocks for p, blocks in self._computed_again()], "FLOP"
+        )
+
+    def _computed_again(self) -> list[tuple[Contraction, sp.Expr]]:
+        """Products that the backward pass does again, with how many blocks do."""
         recompute = self.plan.recompute
-        if recompute == "none":
-            return cost(0, "FLOP")
-        if recompute == "full":
-            return total([c.forward_flop for c in self.layered], "FLOP")
-        core = [
-            product.forward_flop * component.blocks
+        return [
+            (product, component.blocks)
             for component in self.layered
             for product in component.contractions
-            if product.name in ("scores", "context")
+            if recompute == "full"
+            or (recompute == "selective" and product.name in ("scores", "context"))
         ]
-        return total(core, "FLOP")
 
     @property
     def hardware_flop(self) -> Cost:
@@ -245,6 +247,15 @@ class Transformer:
     def forward_flop_per_device(self) -> Cost:
         """FLOP of a device in the blocks' forward pass, were all blocks on each stage."""
         return total([c.forward_flop_per_device for c in self.layered], "FLOP")
+
+    @property
+    def layer_flop_per_device(self) -> Cost:
+        """FLOP of a device in the blocks in a step, were all blocks on each stage.
+
+        With what is computed again.
+        """
+        again = [p.per_device(p.forward_flop) * n for p, n in self._computed_again()]
+        return total([*(c.training_flop_per_device for c in self.layered), *again], "FLOP")
 
     def exchanges(self, stack: Stack) -> tuple[Exchange, ...]:
         """Return what the devices of one block of a stack exchange in a step."""
