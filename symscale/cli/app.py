@@ -86,13 +86,14 @@ def symscale_command(
         raise typer.Exit(2)
 
 
-from symscale.cli import derive, hardware, limits, notation, solve  # noqa: E402  # they need `app`
+from symscale.cli import cost, derive, hardware, limits, notation, solve  # noqa: E402  # they need `app`
 
 limits.register(app)
 derive.register(app)
 hardware.register(app)
 notation.register(app)
 solve.register(app)
+cost.register(app)
 
 for command in app.registered_commands:
     command.cls = OneOfEach

@@ -23,7 +23,7 @@ from symscale.costs.component import (
     word_bytes,
 )
 from symscale.costs.contraction import Contraction, Dimension, einsum
-from symscale.costs.cost import Cost, cost, total
+from symscale.costs.cost import Cost, total
 from symscale.costs.mlp import mlp_components
 from symscale.costs.parallel import SERIAL, TransformerPlan
 

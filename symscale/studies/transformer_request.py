@@ -244,8 +244,8 @@ def _put(value: T, values: Mapping[sp.Symbol, sp.Expr]) -> T:
     if not values:
         return value
     result: Any = value
-    if isinstance(value, sp.Basic):
-        result = value.xreplace(dict(values))
+    if isinstance(result, sp.Expr):
+        result = result.xreplace(dict(values))
     elif isinstance(value, tuple):
         result = tuple(_put(v, values) for v in value)
     elif is_dataclass(value) and not isinstance(value, type):
@@ -269,10 +269,10 @@ def _check_plan(model: Transformer, options: PlanOptions) -> None:
     name = architecture.name
     _check_devices(plan, options)
     _check_tensor_degree(architecture, plan)
-    experts = {
-        "the number of experts": stack.block.mlp.experts
-        for stack in architecture.stacks if isinstance(stack.block.mlp, Experts)
-    }
+    experts: dict[str, sp.Expr] = {}
+    for stack in architecture.stacks:
+        if isinstance(stack.block.mlp, Experts):
+            experts["the number of experts"] = stack.block.mlp.experts
     if not experts and plan.N_EP.is_Rational and plan.N_EP != 1:
         raise InputError(f"--ep {plan.N_EP}: {name} has no experts; leave it out")
     require_divides(

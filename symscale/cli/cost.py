@@ -1,0 +1,88 @@
+"""Command `cost`."""
+
+from typing import Annotated, Any
+
+import typer
+
+from symscale.cli.options import ForceOption, FormatOption, HardwareOption, OutputOption, SetOption
+from symscale.cli.output import Format, emit
+from symscale.cli.transformer_options import (
+    BatchOption,
+    ContextOption,
+    DataOption,
+    DevicesOption,
+    ExpertOption,
+    FusedOption,
+    InterleavingOption,
+    MaskOption,
+    MicrobatchesOption,
+    ModelArgument,
+    PipelineOption,
+    RecomputeOption,
+    ReplicateOption,
+    ScheduleOption,
+    SequenceOption,
+    SequenceParallelOption,
+    TensorOption,
+    ZeroOption,
+    request_of,
+)
+
+RecipeOption = Annotated[
+    str,
+    typer.Option(
+        "--recipe", metavar="NAME",
+        help="Bytes of a parameter: mixed (18), mixed-16 (16), full (16), deepseek (13).",
+    ),
+]
+
+
+def cost(
+    model: ModelArgument,
+    tp: TensorOption = None,
+    pp: PipelineOption = None,
+    dp: DataOption = None,
+    cp: ContextOption = None,
+    ep: ExpertOption = None,
+    devices: DevicesOption = None,
+    seq: SequenceOption = None,
+    batch: BatchOption = None,
+    microbatches: MicrobatchesOption = None,
+    interleaving: InterleavingOption = None,
+    sequence_parallel: SequenceParallelOption = False,
+    zero: ZeroOption = 0,
+    schedule: ScheduleOption = "1f1b",
+    recompute: RecomputeOption = "none",
+    fused_attention: FusedOption = False,
+    replicate_kv: ReplicateOption = False,
+    mask: MaskOption = "full",
+    recipe: RecipeOption = "mixed",
+    hardware: HardwareOption = None,
+    sets: SetOption = None,
+    form: FormatOption = Format.text,
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Costs of a Transformer by component: FLOP, parameters, communication, memory.
+
+    What is not given stays symbolic.
+    """
+    from symscale.render.cost_data import costs_data
+    from symscale.render.costs import costs_document
+    from symscale.studies.cost_answer import cost_answer
+    from symscale.studies.transformer_request import PlanOptions
+
+    plan: dict[str, Any] = {
+        "tp": tp, "pp": pp, "dp": dp, "cp": cp, "ep": ep, "devices": devices, "seq": seq,
+        "batch": batch, "microbatches": microbatches, "interleaving": interleaving,
+        "sequence_parallel": sequence_parallel, "zero": zero, "schedule": schedule,
+        "recompute": recompute, "fused_attention": fused_attention,
+        "replicate_kv": replicate_kv, "mask": mask,
+    }
+    answer = cost_answer(request_of(model, PlanOptions(**plan), sets), recipe, hardware)
+    emit(form, lambda: costs_document(answer), lambda: costs_data(answer), output, force)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command()(cost)
