@@ -15,21 +15,14 @@ Example:
     tau 9e-06 s
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from symscale.errors import InputError
 from symscale.presets.figures import UNLIMITED, Figure, decimal_text
-from symscale.presets.loader import (
-    DEVICE_LEVEL,
-    RATE_FACTORS,
-    SHARED_MEMORY,
-    Machine,
-    Tier,
-    load_machine,
-    machine_names,
-)
+from symscale.presets.loader import load_machine, machine_names
+from symscale.presets.machines import DEVICE_LEVEL, RATE_FACTORS, SHARED_MEMORY, Machine, Tier
 from symscale.presets.tables import printable
 from symscale.sources import describe
 
@@ -60,7 +53,6 @@ class LumpedDevice:
         memory_bandwidth_one_way_bytes: Their memory bandwidth in one direction, byte/s.
         network_one_way_bytes: Their links of the outermost tier in one direction, byte/s;
             None if unlimited.
-        collective_latency_s: A matrix product and an all-reduce after it, seconds.
         memory_capacity_bytes: Their memory, bytes.
     """
 
@@ -70,8 +62,18 @@ class LumpedDevice:
     flop_rate: Fraction
     memory_bandwidth_one_way_bytes: Fraction
     network_one_way_bytes: Fraction | None
-    collective_latency_s: Fraction
     memory_capacity_bytes: Fraction
+
+    @property
+    def collective_latency_s(self) -> Fraction:
+        """A matrix product and an all-reduce after it, seconds.
+
+        Raises:
+            InputError: If the machine's file lacks a latency of which it is the sum.
+        """
+        product, *waits = _latencies(self.machine)
+        # An all-reduce is a reduce-scatter and an all-gather: two phases over each tier.
+        return product.si + 2 * sum((wait.si for wait in waits), Fraction(0))
 
 
 def lump(machine: Machine, level: str) -> LumpedDevice:
@@ -97,8 +99,6 @@ def lump(machine: Machine, level: str) -> LumpedDevice:
     for tier in machine.tiers[: levels.index(level)]:
         devices *= tier.size or 1
     link = machine.tiers[-1].bandwidth
-    # An all-reduce is a reduce-scatter and an all-gather: two phases over each tier.
-    phases_s = 2 * sum((tier.latency.si for tier in machine.tiers), Fraction(0))
     return LumpedDevice(
         machine=machine,
         level=level,
@@ -106,9 +106,15 @@ def lump(machine: Machine, level: str) -> LumpedDevice:
         flop_rate=devices * machine.flop_rate,
         memory_bandwidth_one_way_bytes=devices * machine.figures["memory_bandwidth"].one_way,
         network_one_way_bytes=None if link.unlimited else devices * link.one_way,
-        collective_latency_s=machine.product_latency_s + phases_s,
         memory_capacity_bytes=devices * machine.memory_capacity_bytes,
     )
+
+
+def _latencies(machine: Machine) -> list[Figure]:
+    """The latencies that tau is made of: of a product, then of each tier."""
+    names = machine.latencies()
+    machine.require(names, "give their sum instead: --set tau=9us, say")
+    return [machine.figure(name) for name in names]
 
 
 @dataclass(frozen=True)
@@ -128,15 +134,18 @@ class ParameterValue:
     source: str
 
 
-def parameters_of(lumped: LumpedDevice, word_bytes: Fraction) -> tuple[ParameterValue, ...]:
+def parameters_of(
+    lumped: LumpedDevice, word_bytes: Fraction, without: Collection[str] = ()
+) -> tuple[ParameterValue, ...]:
     """Return C, W_mem, W_net and tau of a device, with bandwidths in words in one direction.
 
     Args:
         lumped: The device.
         word_bytes: Bytes of a word, 2 for 16 bit.
+        without: Names of those that nobody asks for, so that a machine may lack their figures.
 
     Raises:
-        InputError: If a word has no bytes.
+        InputError: If a word has no bytes, or the machine's file lacks a figure.
 
     Example:
         >>> h100 = lump(load_machine("h100-sxm"), "node")
@@ -149,11 +158,7 @@ def parameters_of(lumped: LumpedDevice, word_bytes: Fraction) -> tuple[Parameter
     network = lumped.network_one_way_bytes
     memory, link = machine.figures["memory_bandwidth"], machine.tiers[-1].bandwidth
     word = f" / ({decimal_text(Fraction(word_bytes))} byte/word)"
-    waits = [tier.latency for tier in machine.tiers]
-    product = machine.figures["product_latency"]
-    phases = " + ".join(wait.text for wait in waits)
-    path = ", ".join(tier.name for tier in machine.tiers)
-    return (
+    values = [
         ParameterValue("C", lumped.flop_rate, "FLOP/s", _rate_text(machine, times)),
         ParameterValue(
             "W_mem",
@@ -173,13 +178,22 @@ def parameters_of(lumped: LumpedDevice, word_bytes: Fraction) -> tuple[Parameter
             + f", tier {machine.tiers[-1].name}"
             + _from(link),
         ),
-        ParameterValue(
-            "tau",
-            lumped.collective_latency_s,
-            "s",
-            f"{product.text} of a product + 2 x ({phases}): an all-reduce in two phases "
-            f"over {path}{_from(product, *waits)}",
-        ),
+    ]
+    if "tau" not in without:
+        values.append(_tau(lumped))
+    return tuple(value for value in values if value.name not in without)
+
+
+def _tau(lumped: LumpedDevice) -> ParameterValue:
+    product, *waits = _latencies(lumped.machine)
+    phases = " + ".join(wait.text for wait in waits)
+    path = ", ".join(tier.name for tier in lumped.machine.tiers)
+    return ParameterValue(
+        "tau",
+        lumped.collective_latency_s,
+        "s",
+        f"{product.text} of a product + 2 x ({phases}): an all-reduce in two phases "
+        f"over {path}{_from(product, *waits)}",
     )
 
 
@@ -264,6 +278,11 @@ def figures_of(machine: Machine) -> list[FigureRow]:
             _sources(factors), _factors_text(machine), derived=True,
         )
         rows.insert(0, rate)
+    if machine.released is not None:
+        year, where_from = Fraction(machine.released.year), describe(machine.released.source)
+        rows.insert(
+            0, FigureRow("released", year, "1", None, None, where_from, machine.released.note)
+        )
     if machine.distributed_shared_memory is not None:
         where_from = describe(machine.distributed_shared_memory_source)
         rows.append(
@@ -276,7 +295,8 @@ def figures_of(machine: Machine) -> list[FigureRow]:
             size = Fraction(tier.size)
             rows.append(FigureRow(f"{tier.name}.size", size, "1", None, None, source))
         rows.append(_row(f"{tier.name}.bandwidth", tier.bandwidth))
-        rows.append(_row(f"{tier.name}.latency", tier.latency))
+        if tier.latency is not None:
+            rows.append(_row(f"{tier.name}.latency", tier.latency))
     return rows
 
 

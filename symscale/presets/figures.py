@@ -56,6 +56,18 @@ class FigureSpec:
     at_most: int | None = None
     unlimited: bool = False
 
+    @property
+    def shape(self) -> str:
+        """What to write into a file for it, in the form of an inline table.
+
+        Example:
+            >>> TIER_FIGURES["latency"].shape
+            '{ value = ..., unit = "us", source = "..." }'
+        """
+        more = ', direction = "both"' if self.bandwidth else ""
+        more += ', condition = "dense, 16 bit"' if self.rate else ""
+        return f'{{ value = ..., unit = "{self.example}"{more}, source = "..." }}'
+
 
 def _table(*specs: FigureSpec) -> Mapping[str, FigureSpec]:
     return MappingProxyType({spec.name: spec for spec in specs})

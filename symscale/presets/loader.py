@@ -1,14 +1,13 @@
 """Reads machines: what ships with symscale, and users' own files.
 
-A file states a machine in full, or names a `base` and what differs from it.
-Its figures follow the rules of `symscale.presets.figures`.
+A file states a machine, or names a `base` and what differs from it. Its figures
+follow the rules of `symscale.presets.figures`; what it may leave out, and who then
+misses it, is in `symscale.presets.machines`.
 """
 
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from fractions import Fraction
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import PurePath
@@ -16,6 +15,15 @@ from types import MappingProxyType
 
 from symscale.errors import InputError, unknown_name
 from symscale.presets.figures import DEVICE_FIGURES, TIER_FIGURES, Figure, read_figure
+from symscale.presets.machines import (
+    DEVICE_LEVEL,
+    FLAG_SHAPE,
+    RATE_FACTORS,
+    SHARED_MEMORY,
+    Machine,
+    Release,
+    Tier,
+)
 from symscale.presets.tables import (
     check_keys,
     parse_toml,
@@ -27,127 +35,12 @@ from symscale.presets.tables import (
     refusal,
 )
 
-DEVICE_LEVEL = "device"
-RATE_FACTORS = (
-    "flop_per_clock_per_thread", "threads_per_multiprocessor", "multiprocessors", "clock"
-)
-_REQUIRED = ("memory_bandwidth", "memory_capacity", "product_latency")
-SHARED_MEMORY = "distributed_shared_memory"
+_REQUIRED = ("memory_bandwidth", "memory_capacity")
 _PRESETS: Traversable = files("symscale.presets").joinpath("hardware")
 _DEEPEST_CHAIN = 5
 _MOST_TIERS = 8
 _LARGEST_TIER = 10**9
-
-
-@dataclass(frozen=True)
-class Tier:
-    """A level of the network.
-
-    Attributes:
-        name: Its name, such as "node".
-        size: How many units of the tier below it joins (devices, for the lowest);
-            None for the outermost, which takes the rest.
-        bandwidth: What one device can send and receive over it.
-        latency: Of one phase of a collective over it.
-        source: Where the size comes from; "" where the file does not say.
-    """
-
-    name: str
-    size: int | None
-    bandwidth: Figure
-    latency: Figure
-    source: str = ""
-
-
-@dataclass(frozen=True)
-class Machine:
-    """A device and the network that joins many of it.
-
-    Attributes:
-        name: The slug of a preset, or the stem of a user's file.
-        title: How reports call it.
-        base: The preset it differs from, for a what-if.
-        reason: What a what-if asks.
-        figures: The figures of one device, by name.
-        tiers: The levels of the network, lowest first.
-        distributed_shared_memory: Whether multiprocessors reach each other's memory,
-            None where the file does not say.
-        distributed_shared_memory_source: Where that comes from.
-
-    Example:
-        >>> h100 = load_machine("h100-sxm")
-        >>> int(h100.flop_rate), h100.levels(), h100.default_level()
-        (989429760000000, ('device', 'node'), 'node')
-    """
-
-    name: str
-    title: str
-    base: str | None
-    reason: str
-    # A mapping has no hash; name, title and tiers tell machines apart well enough.
-    figures: Mapping[str, Figure] = field(hash=False)
-    tiers: tuple[Tier, ...]
-    distributed_shared_memory: bool | None = None
-    distributed_shared_memory_source: str = ""
-
-    def figure(self, name: str) -> Figure:
-        """Return the figure called `name`.
-
-        Raises:
-            UnknownNameError: If no machine has such a figure.
-            InputError: If this machine's file does not state it.
-        """
-        if name not in DEVICE_FIGURES:
-            raise unknown_name("figure", name, DEVICE_FIGURES)
-        if name not in self.figures:
-            example = DEVICE_FIGURES[name].example
-            raise InputError(
-                f'{self.title} has no {name}; add {name} = {{ value = ..., unit = "{example}", '
-                'source = "..." } to its file'
-            )
-        return self.figures[name]
-
-    @property
-    def rate_is_derived(self) -> bool:
-        """Whether the arithmetic rate is a product of counts and clock, not a figure."""
-        return "flop_rate" not in self.figures
-
-    @property
-    def flop_rate(self) -> Fraction:
-        """Peak arithmetic rate at the maximum clock, FLOP/s."""
-        if not self.rate_is_derived:
-            return self.figures["flop_rate"].si
-        rate = Fraction(1)
-        for name in RATE_FACTORS:
-            rate *= self.figures[name].si
-        return rate
-
-    @property
-    def sustained_flop_rate(self) -> Fraction:
-        """Arithmetic rate at the sustained clock, FLOP/s.
-
-        Raises:
-            InputError: If the file does not state the sustained fraction.
-        """
-        return self.flop_rate * self.figure("sustained_fraction").si
-
-    @property
-    def memory_capacity_bytes(self) -> Fraction:
-        """Memory of one device, bytes."""
-        return self.figures["memory_capacity"].si
-
-    @property
-    def product_latency_s(self) -> Fraction:
-        """Latency of one matrix product, seconds."""
-        return self.figures["product_latency"].si
-
-    def levels(self) -> tuple[str, ...]:
-        """The levels at which devices can be lumped: a device, or any tier but the outermost."""
-        return (DEVICE_LEVEL, *(tier.name for tier in self.tiers[:-1]))
-
-    def default_level(self) -> str:
-        """The level "node" where there is one, else the device."""
-        return "node" if "node" in self.levels() else DEVICE_LEVEL
+_YEARS = range(1950, 2100)
 
 
 def machine_names() -> tuple[str, ...]:
@@ -203,7 +96,10 @@ def _preset(slug: str, chain: tuple[str, ...]) -> Machine:
 def _build(
     data: Mapping[str, object], where: str, name: str, *, packaged: bool, chain: tuple[str, ...]
 ) -> Machine:
-    known = ("title", "base", "reason", "without_tiers", "tier", SHARED_MEMORY, *DEVICE_FIGURES)
+    known = (
+        "title", "vendor", "released", "base", "reason", "without_tiers", "tier", SHARED_MEMORY,
+        *DEVICE_FIGURES,
+    )
     check_keys(data, known, where)
     title = read_text(data, "title", where) or name
     reason = read_text(data, "reason", where) or ""
@@ -224,8 +120,35 @@ def _build(
     )
     if SHARED_MEMORY in data:
         flag, flag_source = _flag(data[SHARED_MEMORY], f"{where}: {SHARED_MEMORY}", packaged)
-    base_name = base.name if base is not None else None
-    return Machine(name, title, base_name, reason, figures, tiers, flag, flag_source)
+    return Machine(
+        name=name,
+        title=title,
+        base=base.name if base is not None else None,
+        reason=reason,
+        figures=figures,
+        tiers=tiers,
+        distributed_shared_memory=flag,
+        distributed_shared_memory_source=flag_source,
+        vendor=read_text(data, "vendor", where) or "",
+        released=_release(data, where, packaged),
+        preset=packaged,
+    )
+
+
+def _release(data: Mapping[str, object], where: str, packaged: bool) -> Release | None:
+    """Read when a device came out; a what-if does not inherit it."""
+    if "released" not in data:
+        return None
+    if "vendor" not in data:
+        raise refusal(where, "has released but no vendor", 'add vendor = "..."')
+    where = f"{where}: released"
+    table = read_table(data["released"], where, '{ value = 2020, source = "..." }')
+    check_keys(table, ("value", "source", "note"), where)
+    year = table.get("value")
+    if isinstance(year, bool) or not isinstance(year, int) or year not in _YEARS:
+        raise refusal(where, "value is no year", "write value = 2020, say")
+    note = read_text(table, "note", where) or ""
+    return Release(year, read_source(table, where, packaged), note)
 
 
 def _base(data: Mapping[str, object], where: str, chain: tuple[str, ...]) -> Machine | None:
@@ -256,21 +179,15 @@ def _merged(own: dict[str, Figure], base: Machine | None, where: str) -> Mapping
     needed = _REQUIRED if direct in merged else (*RATE_FACTORS, *_REQUIRED)
     for name in needed:
         if name not in merged:
-            spec = DEVICE_FIGURES[name]
-            more = ', direction = "both"' if spec.bandwidth else ""
-            shape = f'{{ value = ..., unit = "{spec.example}"{more}, source = "..." }}'
             if name == factor:
-                raise refusal(
-                    where, "has no arithmetic rate",
-                    'add flop_rate = { value = ..., unit = "FLOP/s", '
-                    'condition = "dense, 16 bit", source = "..." }',
-                )
-            raise refusal(where, f"has no {name}", f"add {name} = {shape}")
+                shape = DEVICE_FIGURES[direct].shape
+                raise refusal(where, "has no arithmetic rate", f"add {direct} = {shape}")
+            raise refusal(where, f"has no {name}", f"add {name} = {DEVICE_FIGURES[name].shape}")
     return MappingProxyType({name: merged[name] for name in DEVICE_FIGURES if name in merged})
 
 
 def _flag(value: object, where: str, packaged: bool) -> tuple[bool, str]:
-    table = read_table(value, where, '{ value = true, source = "..." }')
+    table = read_table(value, where, FLAG_SHAPE)
     check_keys(table, ("value", "source", "note"), where)
     flag = table.get("value")
     if not isinstance(flag, bool):
@@ -337,19 +254,17 @@ def _tier(
         for key, spec in TIER_FIGURES.items()
         if key in table
     }
-    if before is not None:
-        given = {"bandwidth": before.bandwidth, "latency": before.latency} | given
-    for key, spec in TIER_FIGURES.items():
-        if key not in given:
-            more = ', direction = "both"' if spec.bandwidth else ""
-            shape = f'{{ value = ..., unit = "{spec.example}"{more}, source = "..." }}'
-            raise refusal(where, f"has no {key}", f"add {key} = {shape}")
+    bandwidth = given.get("bandwidth", before.bandwidth if before is not None else None)
+    latency = given.get("latency", before.latency if before is not None else None)
+    if bandwidth is None:
+        shape = TIER_FIGURES["bandwidth"].shape
+        raise refusal(where, "has no bandwidth", f"add bandwidth = {shape}")
     size = table.get("size", before.size if before is not None else None)
     # The base's source vouches for the base's size only.
     source = before.source if before is not None and "size" not in table else ""
     if "source" in table:
         source = read_source(table, where, packaged)
-    return Tier(name, _size(size, where, last), given["bandwidth"], given["latency"], source)
+    return Tier(name, _size(size, where, last), bandwidth, latency, source)
 
 
 def _size(size: object, where: str, last: bool) -> int | None:

@@ -52,8 +52,22 @@ def machine_document(machine: Machine) -> Document:
     blocks: list[Block] = []
     if machine.base is not None:
         blocks.append(paragraph(f"What-if on {machine.base}: {machine.reason}"))
-    blocks += [Table(columns, rows), *references.blocks()]
+    blocks += [Table(columns, rows), *_missing_blocks(machine), *references.blocks()]
     return Document(f"{machine.title} ({machine.name})", tuple(blocks))
+
+
+def _missing_blocks(machine: Machine) -> list[Block]:
+    missing = machine.missing()
+    if not missing:
+        return []
+    text = f"Not stated: {', '.join(missing)}. A simulation needs all of them."
+    of_tau = [name for name in missing if name in machine.latencies()]
+    if of_tau:
+        text += (
+            f" tau needs {', '.join(of_tau)}: limits and cliffs ask for these figures, or for "
+            "--set tau."
+        )
+    return [paragraph(text)]
 
 
 def _direction(direction: str | None) -> str:
@@ -89,8 +103,10 @@ def machine_data(machine: Machine) -> dict[str, Json]:
         "title": machine.title,
         "base": machine.base,
         "reason": machine.reason,
+        "vendor": machine.vendor,
         "levels": list(machine.levels()),
         "figures": figures,
+        "missing": list(machine.missing()),
     }
 
 

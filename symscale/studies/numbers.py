@@ -36,12 +36,13 @@ def on_machines(
         '590.3519'
     """
     standard = {p.symbol: p.number for p in defaults().values() if p.number is not None}
+    without = () if any(symbol("tau") in f.free_symbols for f in formulas) else ("tau",)
     table = []
     for name in names:
         machine = load_machine(name)
         figures = {
             symbol(p.name): sp.Rational(p.value.numerator, p.value.denominator)
-            for p in parameters_of(lump(machine, level), Fraction(2))
+            for p in parameters_of(lump(machine, level), Fraction(2), without)
             if p.value is not None
         }
         values = {**standard, **figures}

@@ -1,6 +1,6 @@
 """The parameters of a study: defaults, a machine's figures, and what a user sets."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -228,15 +228,17 @@ def _check_exponent(entry: Notation, value: sp.Expr) -> None:
         )
 
 
-def machine_parameters(lumped: LumpedDevice, word: sp.Expr) -> dict[str, Parameter]:
-    """The parameters that a machine gives: C, W_mem, W_net, tau.
+def machine_parameters(
+    lumped: LumpedDevice, word: sp.Expr, without: Collection[str] = ()
+) -> dict[str, Parameter]:
+    """The parameters that a machine gives: C, W_mem, W_net, tau, but for some.
 
     Raises:
-        InputError: If the bytes of a word are no number.
+        InputError: If the bytes of a word are no number, or the machine's file lacks a figure.
     """
     if not isinstance(word, sp.Rational):
         raise InputError(f"w, the bytes of a word, must be a number, not {word}")
-    found = parameters_of(lumped, Fraction(int(word.p), int(word.q)))
+    found = parameters_of(lumped, Fraction(int(word.p), int(word.q)), without)
     return {
         p.name: Parameter(
             p.name, None if p.value is None else _rational(p.value), p.source, p.value is None
@@ -262,7 +264,7 @@ def assemble(
 
     Raises:
         InputError: If a setting names what is no parameter of the study, or settings
-            are defined by each other in a circle.
+            are defined by each other in a circle, or the machine lacks a figure.
     """
     names = [n for n in NOTATION if n in set(wanted)]
     for name, value in settings.items():
@@ -274,7 +276,9 @@ def assemble(
                 )
     standard = defaults()
     word = settings.get("w", WORD_BYTES)
-    machine = machine_parameters(lumped, word) if lumped is not None else {}
+    # Latencies are what machines' files lack, and a setting stands in for their sum.
+    without = () if "tau" in names and "tau" not in settings else ("tau",)
+    machine = machine_parameters(lumped, word, without) if lumped is not None else {}
     numeric = lumped is not None or all(
         n in settings for n in ("C", "W_mem", "W_net") if n in names
     )
