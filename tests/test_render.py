@@ -461,7 +461,8 @@ ALL = [
     *ANSWERS,
     *WIDE,
     ("limits", "--full"),
-    *(("limits", "--hardware", name) for name in machine_names()),
+    *(("limits", "--hardware", name, "--set", "tau=9us") for name in machine_names()),
+    ("hardware", "--generations"),
     *(("hardware", name) for name in machine_names()),
     *(("derive", name) for name in NAMES),
 ]

@@ -13,6 +13,13 @@ def hardware(
         str | None,
         typer.Argument(metavar="[NAME|FILE.toml]", help="A preset, or a TOML file to read."),
     ] = None,
+    generations: Annotated[
+        bool,
+        typer.Option(
+            "--generations", help="Compare devices by vendor and year: FLOP for each byte of "
+            "their links, and its growth. With a file, that machine among them.",
+        ),
+    ] = False,
     form: FormatOption = Format.text,
     output: OutputOption = None,
     force: ForceOption = False,
@@ -21,7 +28,21 @@ def hardware(
     from symscale.machine import load_machine, machine_names
     from symscale.render import catalogue
 
-    if name is None:
+    machine = None if name is None else load_machine(name)
+    if generations:
+        from symscale.presets import generations as table
+        from symscale.render.generations import generations_data, generations_document
+
+        found = table.generations(machine)
+        emit(
+            form,
+            lambda: generations_document(found),
+            lambda: generations_data(found),
+            output,
+            force,
+        )
+        return
+    if machine is None:
         machines = [load_machine(n) for n in machine_names()]
         emit(
             form,
@@ -31,7 +52,6 @@ def hardware(
             force,
         )
         return
-    machine = load_machine(name)
     emit(
         form,
         lambda: catalogue.machine_document(machine),
