@@ -23,6 +23,7 @@ from symscale.costs.component import exchanges
 from symscale.costs.memory import (
     RECIPES,
     block_activation_bytes,
+    block_memory,
     live_microbatches,
     memory,
     required_tensor_degree,
@@ -130,10 +131,10 @@ def test_sharding_takes_from_the_bucket_it_names() -> None:
 
 
 def test_the_required_degree_just_fits() -> None:
-    model = of(transformer(), N_TP=N_TP, sequence_parallel=True)
-    degree = required_tensor_degree(model, RECIPES["mixed"])
-    held = memory(model, RECIPES["mixed"]).total.expr.subs(N_TP, degree)
-    assert sp.simplify(held - symbols("M_cap")[0]) == 0
+    model = of(transformer(), N_TP=N_TP)
+    for needed in (memory(model, RECIPES["mixed"]).total, block_memory(model, RECIPES["mixed"])):
+        degree = required_tensor_degree(needed)
+        assert sp.simplify(needed.expr.subs(N_TP, degree) - symbols("M_cap")[0]) == 0
 
 
 # Counting by loops

@@ -11,7 +11,7 @@ from symscale.costs.cost import Cost, cost, total
 from symscale.costs.parallel import TransformerPlan
 from symscale.costs.stages import heaviest_stage
 from symscale.costs.transformer import Transformer
-from symscale.errors import unknown_name
+from symscale.errors import FormulaError, unknown_name
 from symscale.symbols import symbol
 
 ZERO = sp.Integer(0)
@@ -232,24 +232,42 @@ def _ends(model: Transformer, first: bool, only: bool) -> list[Component]:
     return [c for c in ends if only or (c.name == "embedding") == first]
 
 
-def required_tensor_degree(model: Transformer, recipe: Recipe) -> sp.Expr:
-    """Return the least N_TP, not rounded, with which a device's memory holds its share.
+def block_memory(model: Transformer, recipe: Recipe, stack: int = 0) -> Cost:
+    """Bytes of a device that holds one block and one microbatch in flight.
 
-    The plan's N_TP must be the symbol. Memory is A/N_TP + B, with A what tensor
-    parallelism splits and B what it leaves whole; A/N_TP + B <= M_cap gives
-    N_TP >= A/(M_cap - B), if B < M_cap.
+    The least that tensor parallelism must make fit, however deep the pipeline is.
+
+    Args:
+        model: The model with its plan.
+        recipe: Bytes of a parameter.
+        stack: Which stack the block is of.
+    """
+    parts = model.of_stack(model.architecture.stacks[stack])
+    held = sp.Add(*(c.parameters_per_device for c in parts))
+    kept = block_activation_bytes(model, stack)
+    return cost(held * recipe.bytes, "byte") + kept
+
+
+def required_tensor_degree(needed: Cost) -> sp.Expr:
+    """Return the least N_TP, not rounded, with which a device has the memory needed.
+
+    What is needed is A/N_TP + B, with A what tensor parallelism splits and B what it
+    leaves whole; A/N_TP + B <= M_cap gives N_TP >= A/(M_cap - B), if B < M_cap.
+
+    Args:
+        needed: Bytes, with N_TP the symbol.
+
+    Raises:
+        FormulaError: If it has another form.
 
     Example:
-        >>> from symscale.costs.architecture import transformer
         >>> from symscale.symbols import symbols
-        >>> b, n_ctx, N_TP = symbols("b n_ctx N_TP")
-        >>> model = Transformer(transformer(), b, n_ctx, TransformerPlan(N_TP=N_TP,
-        ...     sequence_parallel=True))
-        >>> required_tensor_degree(model, RECIPES["mixed"]).has(N_TP)
-        False
+        >>> L, N_TP = symbols("L N_TP")
+        >>> required_tensor_degree(cost(3*L/N_TP + 2, "byte"))
+        3*L/(M_cap - 2)
     """
-    split, whole_part = split_by_tensor_degree(memory(model, recipe).total.expr)
-    return sp.factor_terms(split) / (symbol("M_cap") - whole_part)
+    split, whole_part = split_by_tensor_degree(needed.expr)
+    return sp.factor(split) / (symbol("M_cap") - sp.factor(whole_part))
 
 
 def split_by_tensor_degree(amount: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
@@ -263,4 +281,7 @@ def split_by_tensor_degree(amount: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     degree = symbol("N_TP")
     expanded = sp.expand(amount)
     split = expanded.coeff(degree, -1)
-    return split, sp.expand(expanded - split / degree)
+    rest = sp.expand(expanded - split / degree)
+    if rest.has(degree) or split.has(degree):
+        raise FormulaError(f"{amount} is not of the form A/N_TP + B")
+    return split, rest

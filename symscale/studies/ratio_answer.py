@@ -1,0 +1,184 @@
+"""The ratios of computation to communication of a model, as formulas and numbers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import sympy as sp
+
+from symscale.costs.cost import Cost
+from symscale.costs.tiers import split_over_tiers
+from symscale.errors import InputError, unknown_name
+from symscale.machine import Machine, Tier, load_machine
+from symscale.studies.ratios import CompVsComm
+from symscale.studies.transformer_request import Request
+from symscale.symbols import symbol
+
+ONE = sp.Integer(1)
+HALF = sp.Rational(1, 2)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One ratio.
+
+    Attributes:
+        name: Its name, such as "edge".
+        meaning: What it is, in a few words.
+        cost: Its formula and unit.
+        value: Its number; None where a symbol is left.
+        k: For a share, how many times faster than the network arithmetic has become.
+        target: For a crossing, the share that is reached.
+    """
+
+    name: str
+    meaning: str
+    cost: Cost
+    value: sp.Expr | None
+    k: sp.Expr | None = None
+    target: sp.Expr | None = None
+
+
+@dataclass(frozen=True)
+class RatioAnswer:
+    """The ratios of a model under a plan.
+
+    Attributes:
+        request: What was asked.
+        ks: For which k the share is given.
+        targets: Which shares are to be crossed.
+        contention: By which factor collectives slow the products beside them.
+        machine: The machine, or None.
+        tier: The tier whose link carries the serialized communication.
+        values: Numbers of symbols.
+        notes: Where rates come from.
+    """
+
+    request: Request
+    ks: tuple[sp.Expr, ...]
+    targets: tuple[sp.Expr, ...]
+    contention: sp.Expr
+    machine: Machine | None
+    tier: Tier | None
+    values: Mapping[sp.Symbol, sp.Expr]
+    notes: tuple[str, ...]
+
+    @cached_property
+    def study(self) -> CompVsComm:
+        """The model's computation against its communication."""
+        return CompVsComm(self.request.model)
+
+    @cached_property
+    def ratios(self) -> tuple[Ratio, ...]:
+        """All of them: edge, slack, shares, exposed part, crossings."""
+        study = self.study
+        found = [
+            self._ratio("edge", "FLOP for each byte of serialized payload", study.edge),
+            self._ratio("edge-word", "FLOP for each serialized word over the links",
+                        study.edge_word),
+            self._ratio("slack", "backward FLOP for each byte of gradient", study.slack),
+        ]
+        for k in self.ks:
+            text = "serialized communication as a share of computation and itself"
+            found.append(self._ratio("share", text, study.share(k), k=k))
+        found.append(
+            self._ratio("exposed", "gradients that products do not hide, over computation",
+                        study.exposed(self.contention))
+        )
+        for target in self.targets:
+            text = "how many times faster arithmetic makes it that share"
+            found.append(self._ratio("crossing", text, study.crossing(target), target=target))
+        return tuple(found)
+
+    def _ratio(
+        self, name: str, meaning: str, amount: Cost, k: sp.Expr | None = None,
+        target: sp.Expr | None = None,
+    ) -> Ratio:
+        number = amount.expr.xreplace(dict(self.values))
+        value = number if not number.free_symbols and number.is_number else None
+        return Ratio(name, meaning, amount, value, k, target)
+
+
+def ratio_answer(
+    request: Request,
+    *,
+    ks: Sequence[sp.Expr] = (ONE,),
+    targets: Sequence[sp.Expr] = (HALF,),
+    contention: sp.Expr = ONE,
+    hardware: str | None = None,
+    link: str | None = None,
+) -> RatioAnswer:
+    """Answer how computation compares to communication.
+
+    Args:
+        request: The model and its plan.
+        ks: How many times faster than the network arithmetic has become.
+        targets: Shares of serialized communication, above 0 and below 1, to be crossed.
+        contention: Factor, at least 1, by which collectives slow products beside them.
+        hardware: A machine's name or file.
+        link: The tier whose link counts; by default the outermost that a
+            tensor-parallel group spans.
+
+    Raises:
+        InputError: If a value is out of range, or the tier cannot be told.
+    """
+    for k in ks:
+        if not k.is_positive:
+            raise InputError(f"--flop-vs-bw {k}: arithmetic grows by a factor above 0")
+    for target in targets:
+        if not (0 < target < 1):
+            raise InputError(f"--at-share {target}: a share lies between 0 and 1, as 0.5 does")
+    if contention < 1:
+        raise InputError(f"--contention {contention}: a slowdown is a factor of at least 1")
+    values = dict(request.settings)
+    notes = list(request.notes)
+    machine = tier = None
+    if hardware is not None:
+        machine = load_machine(hardware)
+        tier = _link(machine, request, link)
+        if tier.bandwidth.unlimited:
+            raise InputError(f"the link of tier {tier.name} of {machine.name} is unlimited")
+        word = request.word
+        for name, value, note in _rates(machine, tier, word):
+            if symbol(name) not in values:
+                values[symbol(name)] = value
+                notes.append(note)
+    elif link is not None:
+        raise InputError("--link names a tier of a machine; give --hardware too")
+    return RatioAnswer(
+        request, tuple(ks), tuple(targets), contention, machine, tier, values, tuple(notes)
+    )
+
+
+def _link(machine: Machine, request: Request, link: str | None) -> Tier:
+    tiers = {tier.name: tier for tier in machine.tiers}
+    if link is not None:
+        if link not in tiers:
+            raise unknown_name(f"tier of {machine.name}", link, tiers)
+        return tiers[link]
+    if len(tiers) == 1:
+        return machine.tiers[0]
+    plan = request.model.plan
+    if not plan.N_TP.is_Integer:
+        raise InputError(
+            f"--hardware {machine.name}: which link counts depends on --tp; give it a number, or "
+            f"--link {' or '.join(tiers)}"
+        )
+    alone = type(plan)(N_TP=plan.N_TP)
+    split = split_over_tiers(alone, [tier.size for tier in machine.tiers])["N_TP"]
+    return machine.tiers[split.outermost]
+
+
+def _rates(
+    machine: Machine, tier: Tier, word: sp.Expr
+) -> list[tuple[str, sp.Expr, str]]:
+    sustained = "sustained_fraction" in machine.figures
+    rate = machine.sustained_flop_rate if sustained else machine.flop_rate
+    kind = "sustained" if sustained else "peak (no sustained fraction is stated)"
+    one_way = sp.Rational(tier.bandwidth.one_way)
+    return [
+        ("C", sp.Rational(rate), f"C = {float(rate):.4g} FLOP/s, the {kind} rate of "
+         f"{machine.title}"),
+        ("W_net", one_way / word, f"W_net: {float(one_way):.4g} byte/s in one direction, the "
+         f"link of tier {tier.name}"),
+    ]
