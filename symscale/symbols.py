@@ -172,6 +172,11 @@ NOTATION: Mapping[str, Notation] = MappingProxyType(
 )
 """Every symbol by its name."""
 
+PATH_EXPONENT = Notation(
+    "p", "1", "p", "exponent of a path along which symbols grow", exponent=True
+)
+"""The exponent that a path may leave open, as in N_TP = d_model^p; it is on no list."""
+
 _SYMBOLS = {name: entry.symbol for name, entry in NOTATION.items()}
 
 
