@@ -86,7 +86,7 @@ def symscale_command(
         raise typer.Exit(2)
 
 
-from symscale.cli import cost, derive, hardware, limits, notation, solve  # noqa: E402  # they need `app`
+from symscale.cli import cost, derive, hardware, limits, notation, ratio, solve  # noqa: E402  # they need `app`
 
 limits.register(app)
 derive.register(app)
@@ -94,6 +94,7 @@ hardware.register(app)
 notation.register(app)
 solve.register(app)
 cost.register(app)
+ratio.register(app)
 
 for command in app.registered_commands:
     command.cls = OneOfEach

@@ -1,6 +1,6 @@
 """The costs of a Transformer as a document."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import sympy as sp
 
@@ -225,13 +225,3 @@ def _memory(answer: CostAnswer) -> list[Block]:
     caption = f"What {stage} holds, {answer.recipe.bytes} bytes a parameter."
     columns = (Column("bucket"), Column("bytes", wrap=True, share=0.7))
     return [Heading("Memory"), Table(columns, tuple(rows), caption)]
-
-
-def models_document(rows: Iterable[tuple[Cell, ...]]) -> Document:
-    """The models that ship with symscale, with their parameters."""
-    columns = (
-        Column("name"), Column("title", wrap=True), Column("blocks", right=True),
-        Column("d_model", right=True), Column("parameters", right=True), Column("source"),
-    )
-    table = Table(columns, tuple(rows))
-    return Document("Models", (table,))

@@ -281,12 +281,22 @@ def _monomial_text(monomial: Monomial) -> str:
     if bottom == "1":
         body = top
     else:
-        body = f"{top} / {bottom}" if " " not in bottom else f"{top} / ({bottom})"
+        body = f"{top} / {bottom}" if _is_one_factor(bottom) else f"{top} / ({bottom})"
     if root == 1:
         return body
     if root == sp.Rational(1, 2):
         return f"sqrt({body})"
     return f"({body})^{_power_text(root)}"
+
+
+def _is_one_factor(text: str) -> bool:
+    """Whether a product in text is a single word or a single bracket."""
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and (character == " " or (character == ")" and place < len(text) - 1)):
+            return False
+    return True
 
 
 def _product_text(monomial: Monomial) -> str:

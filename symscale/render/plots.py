@@ -1,7 +1,8 @@
 """Plots; the one module that draws."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from symscale.studies.problem_answer import ProblemAnswer
 from symscale.studies.sweep import NOTHING, UNKNOWN, Axis, Regions, Segment, boundary
 
 FORMATS = (".pdf", ".svg", ".png")
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#999999")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#999999")
+"""Colours that colour-blind readers tell apart (Okabe and Ito)."""
+
 _GRID = 241
 _STYLE: Any = {
     "font.size": 9, "axes.grid": True, "grid.alpha": 0.25, "figure.dpi": 150,
@@ -41,6 +44,21 @@ def _figure() -> tuple[Any, Any]:
     return figure, figure.subplots()
 
 
+@contextmanager
+def drawing() -> Iterator[Callable[[int, int, tuple[float, float]], tuple[Any, Any]]]:
+    """Give a function that makes a figure of rows and columns of panels, in the one style."""
+    mpl.use("Agg")
+    from matplotlib.figure import Figure
+
+    def make(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, Any]:
+        figure = Figure(figsize=size)
+        panels = figure.subplots(rows, columns, squeeze=False, sharey=True)
+        return figure, panels.ravel()
+
+    with mpl.rc_context(_STYLE):
+        yield make
+
+
 def save(figure: Any, path: Path) -> None:
     """Write a figure, the same bytes each time."""
     metadata = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {}}
@@ -56,7 +74,7 @@ def _label(axis: Axis) -> str:
 
 def _colours(found: ProblemAnswer) -> dict[str, str]:
     names = [p.name for p in found.pieces]
-    table = {n: _COLOURS[k % len(_COLOURS)] for k, n in enumerate(names)}
+    table = {n: COLOURS[k % len(COLOURS)] for k, n in enumerate(names)}
     return {**table, NOTHING: "#DDDDDD", UNKNOWN: "#DDDDDD"}
 
 

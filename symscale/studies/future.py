@@ -88,7 +88,8 @@ def future_cases(machine: Machine, ks: Sequence[Fraction] = (Fraction(1),)) -> l
     capacity = float(machine.memory_capacity_bytes)
     cases = []
     for i, (width, batch, length, degree) in enumerate(grid.astype(int).tolist()):
-        shares = tuple(float(k) * ratio[i] / (1 + float(k) * ratio[i]) for k in ks)
+        times = [float(k) * float(ratio[i]) for k in ks]
+        shares = tuple(r / (1 + r) for r in times)
         cases.append(
             Case(width, batch, length, degree, float(edge[i]), float(slack[i]), shares,
                  float(held[i]), bool(held[i] <= capacity))

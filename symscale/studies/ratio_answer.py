@@ -6,14 +6,17 @@ from functools import cached_property
 
 import sympy as sp
 
+from symscale.algebra.asymptotics import Growth, asymptotics
+from symscale.algebra.behaviour import Behaviour
 from symscale.costs.cost import Cost
 from symscale.costs.tiers import split_over_tiers
-from symscale.errors import InputError, unknown_name
+from symscale.errors import FormulaError, InputError, unknown_name
 from symscale.machine import Machine, Tier, load_machine
 from symscale.studies.ratios import CompVsComm
 from symscale.studies.transformer_request import Request
-from symscale.symbols import symbol
+from symscale.symbols import notation, symbol
 
+GROWING_GROUPS = ("model", "training", "parallelism")
 ONE = sp.Integer(1)
 HALF = sp.Rational(1, 2)
 
@@ -37,6 +40,31 @@ class Ratio:
     value: sp.Expr | None
     k: sp.Expr | None = None
     target: sp.Expr | None = None
+
+    @cached_property
+    def growth(self) -> Behaviour | None:
+        """How it grows with the sizes, batch and degrees that it still has; None for a maximum."""
+        return growth_of(self.cost.expr)
+
+
+def growth_of(expr: sp.Expr) -> Behaviour | None:
+    """Return how a ratio behaves as all sizes, degrees and the batch in it grow.
+
+    None where it is no quotient of sums, or where terms may cancel.
+
+    Example:
+        >>> from symscale.symbols import symbols
+        >>> d, n, N_TP, w = symbols("d_model n_ctx N_TP w")
+        >>> growth_of((18*d + 3*n)/(w*N_TP)).theta
+        (d_model + n_ctx)/N_TP
+    """
+    entries = [notation(str(s)) for s in sorted(expr.free_symbols, key=str)]
+    growing = [e.symbol for e in entries if e.group in GROWING_GROUPS]
+    lower = {e.symbol: sp.Rational(e.lower) for e in entries if e.lower}
+    try:
+        return asymptotics(expr, Growth(tuple(growing), lower=lower)).pieces[0]
+    except FormulaError:
+        return None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,200 @@
+"""Commands `ratio`, `sweep` and `models`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from symscale.cli.options import ForceOption, FormatOption, HardwareOption, OutputOption, SetOption
+from symscale.cli.output import Format, check_writable, emit, write_by, write_whole
+from symscale.cli.transformer_options import (
+    BatchOption,
+    ContextOption,
+    DataOption,
+    ExpertOption,
+    MaskOption,
+    ModelArgument,
+    RecomputeOption,
+    ReplicateOption,
+    SequenceOption,
+    SequenceParallelOption,
+    TensorOption,
+    request_of,
+)
+from symscale.errors import InputError
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+MOST_VALUES = 20
+EvolutionOption = Annotated[
+    str,
+    typer.Option(
+        "--flop-vs-bw", metavar="K,K,...",
+        help="How many times faster than the network arithmetic has become.",
+    ),
+]
+AtShareOption = Annotated[
+    str,
+    typer.Option(
+        "--at-share", metavar="S,S,...", help="Shares, between 0 and 1, whose k is wanted."
+    ),
+]
+ContentionOption = Annotated[
+    str,
+    typer.Option(
+        "--contention", metavar="C", help="Factor by which collectives slow products that run "
+        "beside them.",
+    ),
+]
+LinkOption = Annotated[
+    str | None,
+    typer.Option(
+        "--link", metavar="TIER", help="The tier whose link counts. Default: the outermost that "
+        "a tensor-parallel group spans.",
+    ),
+]
+
+
+def _numbers(option: str, text: str) -> "tuple[sp.Expr, ...]":
+    """Read a list of numbers, separated by commas, exactly."""
+    import sympy as sp
+
+    from symscale.errors import SymscaleError
+    from symscale.units import parse_number
+
+    parts = text.split(",")
+    if len(parts) > MOST_VALUES:
+        raise InputError(f"{option}: {len(parts)} values are too many; at most {MOST_VALUES}")
+    found = []
+    for part in parts:
+        try:
+            found.append(sp.Rational(parse_number(part.strip())))
+        except SymscaleError as error:
+            raise error.with_context(option) from None
+    return tuple(found)
+
+
+def ratio(
+    model: ModelArgument,
+    tp: TensorOption = None,
+    dp: DataOption = None,
+    cp: ContextOption = None,
+    ep: ExpertOption = None,
+    seq: SequenceOption = None,
+    batch: BatchOption = None,
+    sequence_parallel: SequenceParallelOption = False,
+    recompute: RecomputeOption = "none",
+    replicate_kv: ReplicateOption = False,
+    mask: MaskOption = "full",
+    flop_vs_bw: EvolutionOption = "1",
+    at_share: AtShareOption = "0.5",
+    contention: ContentionOption = "1",
+    hardware: HardwareOption = None,
+    link: LinkOption = None,
+    sets: SetOption = None,
+    form: FormatOption = Format.text,
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Computation against communication: edge, slack, share, and how each grows."""
+    from symscale.render.ratios import ratios_data, ratios_document
+    from symscale.studies.ratio_answer import ratio_answer
+    from symscale.studies.transformer_request import PlanOptions
+
+    plan: dict[str, Any] = {
+        "tp": tp, "dp": dp, "cp": 1 if cp is None else cp,
+        "ep": ep, "seq": seq, "batch": batch, "sequence_parallel": sequence_parallel,
+        "recompute": recompute, "replicate_kv": replicate_kv, "mask": mask,
+    }
+    answer = ratio_answer(
+        request_of(model, PlanOptions(**plan), sets),
+        ks=_numbers("--flop-vs-bw", flop_vs_bw),
+        targets=_numbers("--at-share", at_share),
+        contention=_one("--contention", contention),
+        hardware=hardware,
+        link=link,
+    )
+    emit(form, lambda: ratios_document(answer), lambda: ratios_data(answer), output, force)
+
+
+def _one(option: str, text: str) -> "sp.Expr":
+    found = _numbers(option, text)
+    if len(found) != 1:
+        raise InputError(f"{option} takes one number")
+    return found[0]
+
+
+def sweep(
+    grid: Annotated[str, typer.Argument(metavar="future", help="The grid: future.")],
+    hardware: HardwareOption = None,
+    flop_vs_bw: EvolutionOption = "1,2,4",
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE.csv", help="Write every case.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw the shares; .pdf, .svg or .png."),
+    ] = None,
+    form: FormatOption = Format.text,
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Share of serialized communication over a grid of models and hardware.
+
+    The grid `future`: d_model 1K to 64K, sequences of 1K to 8K, tensor parallelism 4 to
+    256, batches of 1 and 4. By default on the node of the study.
+    """
+    from symscale.errors import unknown_name
+
+    if grid != "future":
+        raise unknown_name("grid", grid, ("future",))
+    ks = _numbers("--flop-vs-bw", flop_vs_bw)
+    for path, option in ((csv, "--csv"), (plot, "--plot")):
+        if path is not None:
+            check_writable(path, force, option)
+    if csv is not None and plot is not None and csv == plot:
+        raise InputError("--csv and --plot name the same file; name two")
+    from symscale.machine import load_machine
+    from symscale.render.ratios import sweep_csv, sweep_data, sweep_document
+    from symscale.studies.future import DEFAULT_MACHINE, future_cases
+    from symscale.units import parse_number
+
+    if plot is not None:
+        from symscale.render.plots import check_format
+
+        check_format(plot)
+    if any(not k.is_positive for k in ks):
+        raise InputError(f"--flop-vs-bw {flop_vs_bw}: arithmetic grows by factors above 0")
+    machine = load_machine(hardware or DEFAULT_MACHINE)
+    cases = future_cases(machine, [parse_number(str(k)) for k in ks])
+    if csv is not None:
+        write_whole(csv, sweep_csv(cases, ks), "--csv")
+    if plot is not None:
+        from symscale.render.share_plots import share_plot
+
+        wanted = plot
+        write_by(wanted, lambda path: share_plot(cases, ks, machine.title, path), "--plot")
+    emit(
+        form,
+        lambda: sweep_document(cases, ks, machine.title),
+        lambda: sweep_data(cases, ks, machine.name),
+        output,
+        force,
+    )
+
+
+def models(
+    form: FormatOption = Format.text, output: OutputOption = None, force: ForceOption = False
+) -> None:
+    """List the models that ship with symscale."""
+    from symscale.render.models import models_data, models_document
+
+    emit(form, models_document, models_data, output, force)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command()(ratio)
+    app.command()(sweep)
+    app.command()(models)
