@@ -2,7 +2,7 @@
 
 Two SymPy symbols of one name with different assumptions look alike and do not
 cancel, so symbols are never made elsewhere. All are positive but the exponents
-(`alpha`, `alpha_L`), which are real.
+`alpha` and `alpha_L`, which are real.
 
 Example:
     >>> from symscale.symbols import notation, symbol
@@ -13,7 +13,7 @@ Example:
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import sympy as sp
@@ -23,6 +23,10 @@ from symscale.errors import unknown_name
 DATA_MOVEMENT = "erdil-schneider-joseph-2024"
 CHINCHILLA = "hoffmann-2022"
 TWO_CS = "pati-2023"
+SCALING_BOOK = "austin-2025"
+MEGATRON = "megatron-2021"
+YOUNG = "young-1974"
+DALY = "daly-2006"
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Notation:
         group: Under which heading a notation table lists it.
         lower: Least value that makes sense, where there is one above zero.
         exponent: Whether it stands in exponents; such a symbol is real, not positive.
+        positive: Whether an exponent is positive all the same.
     """
 
     name: str
@@ -48,11 +53,12 @@ class Notation:
     group: str = "model"
     lower: int | None = None
     exponent: bool = False
+    positive: bool = False
 
     @property
     def symbol(self) -> sp.Symbol:
         """The SymPy symbol."""
-        if self.exponent:
+        if self.exponent and not self.positive:
             return sp.Symbol(self.name, real=True)
         return sp.Symbol(self.name, positive=True)
 
@@ -99,6 +105,20 @@ _TRAINING = [
         "alpha_L", "1", r"\alpha_L", "growth of the depth: L scales as T^alpha_L",
         DATA_MOVEMENT, exponent=True,
     ),
+    Notation("R", "1", "R", "reducible loss: what more parameters and tokens remove", CHINCHILLA),
+    Notation("A_P", "1", "A_P", "scale of the loss that parameters remove", CHINCHILLA),
+    Notation("A_D", "1", "A_D", "scale of the loss that tokens remove", CHINCHILLA),
+    Notation(
+        "gamma_P", "1", r"\gamma_P", "power by which loss falls with the parameters",
+        CHINCHILLA, exponent=True, positive=True,
+    ),
+    Notation(
+        "gamma_D", "1", r"\gamma_D", "power by which loss falls with the tokens",
+        CHINCHILLA, exponent=True, positive=True,
+    ),
+    Notation("T_min", "FLOP", _sub("T", "min"), "compute that a run needs at least"),
+    Notation("N_0", "1", "N_0", "devices that can be bought"),
+    Notation("J_0", "J", "J_0", "energy allowed for the run"),
 ]
 _PARALLEL = [
     Notation("N", "1", "N", "number of devices", lower=1),
@@ -111,6 +131,11 @@ _PARALLEL = [
     Notation("N_CP", "1", _sub("N", "CP"), "degree of context parallelism", lower=1),
     Notation("m", "1", "m", "microbatches of a pipeline in one step", lower=1),
     Notation("v", "1", "v", "interleaving: model chunks on each pipeline stage", lower=1),
+    Notation("t_math", "s", _sub("t", "math"), "time of a pass's arithmetic on a device"),
+    Notation("t_DP", "s", _sub("t", "DP"), "time of a pass's data-parallel traffic"),
+    Notation("t_TP", "s", _sub("t", "TP"), "time of a pass's tensor-parallel traffic"),
+    Notation("t_pass", "s", _sub("t", "pass"), "time of a pass through a pipeline"),
+    Notation("t_o", "s", "t_o", "overhead of a microbatch on a stage, whatever its size"),
 ]
 _HARDWARE = [
     Notation("C", "FLOP/s", "C", "peak arithmetic rate of a device", DATA_MOVEMENT),
@@ -124,6 +149,14 @@ _HARDWARE = [
         DATA_MOVEMENT,
     ),
     Notation(
+        "W_axis", "word/s", _sub("W", "axis"),
+        "network bandwidth of a device along one mesh axis, one direction", SCALING_BOOK,
+    ),
+    Notation("M_DP", "1", _sub("M", "DP"), "mesh axes that data parallelism uses", SCALING_BOOK,
+             lower=1),
+    Notation("M_TP", "1", _sub("M", "TP"), "mesh axes that tensor parallelism uses", SCALING_BOOK,
+             lower=1),
+    Notation(
         "tau", "s", r"\tau", "latency of a matrix product together with its collective",
         DATA_MOVEMENT,
     ),
@@ -132,6 +165,11 @@ _HARDWARE = [
     Notation(
         "k", "1", "k", "how many times faster than the network arithmetic has become", TWO_CS
     ),
+    Notation("e_op", "J/FLOP", _sub("e", "op"), "energy of an operation"),
+    Notation("t_save", "s", _sub("t", "save"), "time to write a checkpoint", YOUNG),
+    Notation("t_fail", "s", _sub("t", "fail"), "mean time between failures", YOUNG),
+    Notation("t_ckpt", "s", _sub("t", "ckpt"), "computation between two checkpoints", YOUNG),
+    Notation("f_lost", "1", _sub("f", "lost"), "time lost, as a share of the computation", DALY),
     Notation("a", "1", "a", "width of the activation shard that hides its traffic", DATA_MOVEMENT),
     Notation("n", "token", "n", "tokens of a nanobatch and expert", DATA_MOVEMENT),
 ]
@@ -153,7 +191,7 @@ _GENERIC += [
 
 def _grouped(group: str, entries: Iterable[Notation]) -> list[Notation]:
     return [
-        Notation(e.name, e.unit, e.latex, e.meaning, e.source, group, e.lower, e.exponent)
+        replace(e, group=group)
         for e in entries
     ]
 

@@ -29,6 +29,11 @@ def network_time(words: Cost, devices: sp.Expr) -> Cost:
     return words / (rate("W_net") * devices)
 
 
+def mesh_time(words: Cost, devices: sp.Expr, axes: sp.Expr) -> Cost:
+    """Time of network traffic over some axes of a mesh, W_axis a device and axis."""
+    return words / (rate("W_axis") * devices * axes)
+
+
 def memory_time(words: Cost, devices: sp.Expr) -> Cost:
     """Time of memory traffic, reads and writes, spread evenly over devices.
 

@@ -14,7 +14,7 @@ from typing import Literal
 
 import sympy as sp
 
-from symscale.costs.collectives import all_reduce_words
+from symscale.costs.collectives import all_gather_words, all_reduce_words, reduce_scatter_words
 from symscale.costs.cost import Cost, cost, total
 from symscale.errors import InputError
 
@@ -66,6 +66,13 @@ class Reduction:
     payload: sp.Expr
     participants: sp.Expr
     parameters: bool
+
+    @property
+    def phase(self) -> Pass:
+        """The product after which it takes place."""
+        if not self.of_gradient:
+            return "forward"
+        return "weight gradient" if self.parameters else "activation gradient"
 
     @property
     def words(self) -> Cost:
@@ -186,6 +193,27 @@ class Contraction:
     def network_words(self) -> Cost:
         """Words over the network in a step, summed over devices."""
         return total([r.words for r in self.reductions], "word")
+
+    @property
+    def gather_words(self) -> Cost:
+        """Words to gather weights that are stored in shares over their replicas (FSDP), once."""
+        weights = [t for t in self.operands if t.parameters]
+        return total(
+            [cost(all_gather_words(self.words(t).expr, self.replicas(t)), "word") for t in weights],
+            "word",
+        )
+
+    @property
+    def scatter_words(self) -> Cost:
+        """Words to sum the gradients of such weights and leave each replica its share (FSDP)."""
+        weights = [t for t in self.operands if t.parameters]
+        return total(
+            [
+                cost(reduce_scatter_words(self.words(t).expr, self.replicas(t)), "word")
+                for t in weights
+            ],
+            "word",
+        )
 
     def weight_traffic(self, phase: Pass, repeats: sp.Expr) -> Cost:
         """Words of weights through memory in one kind of product, summed over devices.

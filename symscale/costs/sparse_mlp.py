@@ -81,6 +81,20 @@ class SparseMLP:
         """Every all-reduce of a step."""
         return tuple(r for c in self.contractions for r in c.reductions)
 
+    def reduction_words(self, phase: Pass) -> Cost:
+        """Words of the all-reduces after the products of one kind."""
+        return total([r.words for r in self.reductions if r.phase == phase], "word")
+
+    @property
+    def gather_words(self) -> Cost:
+        """Words to gather weights stored in shares over their replicas, once (FSDP)."""
+        return total([c.gather_words for c in self.contractions], "word")
+
+    @property
+    def scatter_words(self) -> Cost:
+        """Words to sum the gradients of such weights into shares (FSDP)."""
+        return total([c.scatter_words for c in self.contractions], "word")
+
     @property
     def tensor_words(self) -> Cost:
         """Words of tensor parallelism: reductions of activations and their gradients."""
