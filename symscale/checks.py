@@ -9,9 +9,11 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from symscale.algebra.certificate import check as check_certificate
+from symscale.algebra.convexity import check_minimum, derivative_at
 from symscale.algebra.domain import IndeterminateSignError
 from symscale.algebra.monomial import ONE, Monomial
-from symscale.algebra.rewrite import Relation, Rewrite, relate
+from symscale.algebra.rewrite import Rewrite, relate
+from symscale.algebra.sampling import DIGITS, TOLERANCE, holds, sample, shown, value_of
 from symscale.derivation import (
     Derivation,
     Step,
@@ -24,9 +26,6 @@ from symscale.errors import CheckFailedError, FormulaError
 from symscale.symbols import NOTATION
 
 POINTS = 12
-_TRIES = 20_000
-_DIGITS = 30
-_TOLERANCE = sp.Float("1e-20", _DIGITS)
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,10 @@ def _check_step(
         return StepCheck(step.key, True, _product_points(label, derivation, step, power, rng))
     if step.rewrite is None:
         raise CheckFailedError(f"{label}: it has no rewrite")
-    exact = _exact_rewrite(step.rewrite)
+    exact = _exact_rewrite(label, step.rewrite)
+    if step.kind == "choice":
+        _check_choice(label, derivation, step)
+        return StepCheck(step.key, exact, _choice_points(label, step, rng))
     points = _rewrite_points(label, step.rewrite, rng)
     _check_facts(label, derivation, step)
     if step.kind == "replacement":
@@ -108,6 +110,36 @@ def _check_optimum(label: str, derivation: Derivation, step: Step) -> None:
     for constraint in program.constraints:
         if constraint.relational not in given:
             raise CheckFailedError(f"{label}: constraint {constraint.name!r} was not given")
+
+
+def _check_choice(label: str, derivation: Derivation, step: Step) -> None:
+    """A choice must be among those that make both sides of its premise equal."""
+    key = next(iter(step.premises), "")
+    rewrite = derivation.step(key).rewrite if len(step.premises) == 1 else None
+    if rewrite is None or rewrite.minimum is None or rewrite != step.rewrite:
+        raise CheckFailedError(f"{label}: its premise is no minimum")
+    if step.statement not in rewrite.equality:
+        raise CheckFailedError(f"{label}: it chooses another point than {key!r}")
+    if step.logic != "follows":
+        raise CheckFailedError(f"{label}: it claims that it {step.logic}")
+
+
+def _choice_points(label: str, step: Step, rng: random.Random) -> int:
+    """At random parameters the derivative must vanish at the point, and the second be positive."""
+    rewrite = step.rewrite
+    assert rewrite is not None  # noqa: S101  # the caller chose by it
+    assert rewrite.minimum is not None  # noqa: S101  # checked before
+    chosen, x = rewrite.minimum.point, step.statement.lhs
+    assert isinstance(x, sp.Symbol)  # noqa: S101  # it is among the point's variables
+    symbols = rewrite.before.free_symbols.union(*(p.free_symbols for p in chosen.values()))
+    for _ in range(POINTS):
+        point = sample(symbols - set(chosen), rewrite.conditions, rng, label)
+        at = point | {s: value_of(p, point) for s, p in chosen.items()}
+        slope, size = derivative_at(rewrite.before, x, 1, at, DIGITS)
+        bend, _ = derivative_at(rewrite.before, x, 2, at, DIGITS)
+        if abs(slope) > TOLERANCE * size or not bend > 0:
+            raise CheckFailedError(f"{label}: it is not least at {shown(point)}")
+    return POINTS
 
 
 def _check_facts(label: str, derivation: Derivation, step: Step) -> None:
@@ -144,8 +176,11 @@ def _check_product(label: str, derivation: Derivation, step: Step) -> sp.Expr:
         raise CheckFailedError(f"{label}: {error}") from None
     if step.logic != logic:
         raise CheckFailedError(f"{label}: it claims that it {step.logic}")
+    chosen = [key for key in step.premises if _is_chosen(derivation, key)]
     for key, weight in step.premises.items():
         premise = derivation.step(key)
+        if chosen and premise.relation != "==":
+            raise CheckFailedError(f"{label}: {chosen[0]!r} is a choice, and {key!r} holds for all")
         if (premise.kind == "optimum") != (step.kind == "meeting"):
             raise CheckFailedError(f"{label}: {key!r} holds under conditions of its own")
         if premise.relation != "==" and not _positive(label, weight, derivation):
@@ -163,6 +198,14 @@ def _check_product(label: str, derivation: Derivation, step: Step) -> sp.Expr:
     if step.relation != "==" and not _positive(label, power, derivation):
         raise CheckFailedError(f"{label}: the relation points the wrong way")
     return power
+
+
+def _is_chosen(derivation: Derivation, key: str) -> bool:
+    """Whether a step holds for a choice of variables only: it is one, or uses one."""
+    step = derivation.step(key)
+    if step.kind == "choice":
+        return True
+    return not step.is_given and any(_is_chosen(derivation, k) for k in step.premises)
 
 
 def _positive(label: str, power: sp.Expr, derivation: Derivation) -> bool:
@@ -192,8 +235,14 @@ def _check_replacement(label: str, premise: Step, step: Step) -> None:
         raise CheckFailedError(f"{label}: it claims that it {step.logic}")
 
 
-def _exact_rewrite(rewrite: Rewrite) -> bool:
+def _exact_rewrite(label: str, rewrite: Rewrite) -> bool:
     """Whether SymPy shows the rewrite exactly; False leaves it to the random points."""
+    if rewrite.minimum is not None:
+        try:
+            check_minimum(rewrite)
+        except CheckFailedError as error:
+            raise error.with_context(label) from None
+        return True
     before = rewrite.before.subs(list(rewrite.facts.items()), simultaneous=True)
     after = rewrite.after.subs(list(rewrite.facts.items()), simultaneous=True)
     if rewrite.relation == "==":
@@ -218,19 +267,19 @@ def _rewrite_points(label: str, rewrite: Rewrite, rng: random.Random) -> int:
     if rewrite.equality:
         _check_equality(label, rewrite, points[-1])
     for point in points:
-        facts = {s: _value(e, point) for s, e in rewrite.facts.items()}
-        before = _value(rewrite.before, {**point, **facts})
-        after = _value(rewrite.after, {**point, **facts})
+        facts = {s: value_of(e, point) for s, e in rewrite.facts.items()}
+        before = value_of(rewrite.before, {**point, **facts})
+        after = value_of(rewrite.after, {**point, **facts})
         if not holds(before, rewrite.relation, after):
             raise CheckFailedError(
-                f"{label}: {rewrite.statement} fails at {_shown(point)}: {before} and {after}"
+                f"{label}: {rewrite.statement} fails at {shown(point)}: {before} and {after}"
             )
         if rewrite.factor is not None:
             low, high = sorted((before, after))
             if not holds(high, "<=", rewrite.factor * low):
                 raise CheckFailedError(
                     f"{label}: the two sides differ by more than {rewrite.factor} "
-                    f"at {_shown(point)}"
+                    f"at {shown(point)}"
                 )
     return POINTS
 
@@ -253,17 +302,19 @@ def _least(
 def _check_equality(label: str, rewrite: Rewrite, point: dict[sp.Symbol, sp.Expr]) -> None:
     """Where the relations of equality hold, both sides must be equal: at one random point."""
     at: dict[Any, sp.Expr] = dict(point)
-    for relation in rewrite.equality:
+    if rewrite.minimum is not None:
+        at |= {x: value_of(p, point) for x, p in rewrite.minimum.point.items()}
+    for relation in rewrite.equality if rewrite.minimum is None else ():
         assert isinstance(relation, Relational)  # noqa: S101  # made by the rewrites
         ratio = ratio_of(relation).substitute(rewrite.facts)
         x = next((a for a in ratio.atoms if a in at), None)
         if x is None:
             raise CheckFailedError(f"{label}: {relation} fixes nothing")
         rest = ratio / Monomial.of(x) ** ratio.exponent(x)
-        at[x] = _value((rest ** (-1 / ratio.exponent(x))).expr, at)
-    facts = {s: _value(e, at) for s, e in rewrite.facts.items()}
-    before = _value(rewrite.before, {**at, **facts})
-    after = _value(rewrite.after, {**at, **facts})
+        at[x] = value_of((rest ** (-1 / ratio.exponent(x))).expr, at)
+    facts = {s: value_of(e, at) for s, e in rewrite.facts.items()}
+    before = value_of(rewrite.before, {**at, **facts})
+    after = value_of(rewrite.after, {**at, **facts})
     if not holds(before, "==", after):
         raise CheckFailedError(f"{label}: the two sides differ where {rewrite.equality}")
 
@@ -278,10 +329,10 @@ def _product_points(
         point = sample(symbols, (), rng, label)
         product = sp.Integer(1)
         for key, weight in step.premises.items():
-            product *= _ratio_value(premises[key], point) ** _value(weight, point)
-        claimed = _ratio_value(step.statement, point) ** _value(power, point)
+            product *= _ratio_value(premises[key], point) ** value_of(weight, point)
+        claimed = _ratio_value(step.statement, point) ** value_of(power, point)
         if not holds(product, "==", claimed):
-            raise CheckFailedError(f"{label}: fails at {_shown(point)}")
+            raise CheckFailedError(f"{label}: fails at {shown(point)}")
     return POINTS
 
 
@@ -293,56 +344,12 @@ def _certificate_points(label: str, step: Step, rng: random.Random) -> int:
     attained = objective.substitute(certificate.point)
     for _ in range(POINTS):
         point = sample(certificate.bound.free_symbols, (), rng, label)
-        left, right = _value(attained.expr, point), _value(certificate.bound.expr, point)
+        left, right = value_of(attained.expr, point), value_of(certificate.bound.expr, point)
         if not holds(left, "==", right):
-            raise CheckFailedError(f"{label}: not attained at {_shown(point)}")
+            raise CheckFailedError(f"{label}: not attained at {shown(point)}")
     return POINTS
 
 
 def _ratio_value(statement: Relational, point: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
-    left, right = _value(statement.lhs, point), _value(statement.rhs, point)
+    left, right = value_of(statement.lhs, point), value_of(statement.rhs, point)
     return right / left if relation_of(statement) == ">=" else left / right
-
-
-def sample(
-    symbols: Iterable[sp.Basic], conditions: tuple[sp.Basic, ...], rng: random.Random, label: str
-) -> dict[sp.Symbol, sp.Expr]:
-    """Draw a point of a region: positive values, log-uniform, that satisfy the conditions.
-
-    Degrees and sizes are drawn from their least value up; exponents from (-0.4, 0.4).
-
-    Raises:
-        CheckFailedError: If no such point is found.
-    """
-    for _ in range(_TRIES):
-        ordered = sorted((s for s in symbols if isinstance(s, sp.Symbol)), key=str)
-        point = {s: _draw(s, rng) for s in ordered}
-        if all(c.subs(list(point.items())) == sp.true for c in conditions):
-            return point
-    raise CheckFailedError(f"{label}: found no point of the region {conditions}")
-
-
-def _draw(s: sp.Symbol, rng: random.Random) -> sp.Expr:
-    entry = NOTATION.get(s.name)
-    if entry is not None and entry.exponent:
-        return sp.Float(rng.uniform(-0.4, 0.4), _DIGITS)
-    if entry is not None and entry.lower is not None:
-        return sp.Float(entry.lower * 10 ** rng.uniform(0, 7), _DIGITS)
-    return sp.Float(10 ** rng.uniform(-6, 6), _DIGITS)
-
-
-def _value(expr: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
-    known: dict[Any, Any] = dict(point)
-    return expr.evalf(_DIGITS, subs=known) if expr.free_symbols else sp.N(expr, _DIGITS)
-
-
-def holds(left: sp.Expr, relation: Relation, right: sp.Expr) -> bool:
-    """Whether numbers of 30 digits stand in a relation, up to rounding."""
-    slack = _TOLERANCE * (abs(left) + abs(right))
-    if relation == "==":
-        return bool(abs(left - right) <= slack)
-    return bool(left <= right + slack if relation == "<=" else left >= right - slack)
-
-
-def _shown(point: Mapping[sp.Symbol, sp.Expr]) -> str:
-    return ", ".join(f"{s} = {float(v):.6g}" for s, v in point.items())

@@ -2,7 +2,8 @@
 
 A step is given (an assumption or a definition), or follows: by a rewrite of an
 expression, by replacing one side of a relation, by multiplying earlier relations
-raised to powers, or by a certificate. `symscale.checks` verifies every one.
+raised to powers, by a certificate, or by choosing the point where a sum is least.
+`symscale.checks` verifies every one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ from symscale.costs.cost import Cost
 from symscale.errors import FormulaError
 
 Kind = Literal[
-    "definition", "assumption", "rewrite", "replacement", "product", "optimum", "meeting"
+    "definition", "assumption", "rewrite", "replacement", "product", "optimum", "meeting", "choice"
 ]
 Logic = Literal["follows", "suffices", "necessary"]
 """How a step stands to what was given: it follows from it, or implies it.
@@ -43,7 +44,8 @@ class Step:
         reason: Why.
         source: Key of a source, or "".
         premises: Earlier steps it uses; in a product, the power of each.
-        rewrite: The rewrite that it makes, or by which it replaces a side.
+        rewrite: The rewrite that it makes, by which it replaces a side, or in which the
+            choice makes both sides equal.
         certificate: The certificate that it rests on.
         logic: Whether it follows from its premises, or suffices for them.
     """
@@ -60,7 +62,9 @@ class Step:
 
     @property
     def conditions(self) -> tuple[Relational, ...]:
-        """Where an optimum is attained: conditions on the parameters."""
+        """Where an optimum is attained, or a choice allowed: conditions on the parameters."""
+        if self.kind == "choice" and self.rewrite is not None:
+            return tuple(c for c in self.rewrite.admissible if isinstance(c, Relational))
         if self.certificate is None:
             return ()
         return tuple(Condition(c).relational for c in self.certificate.conditions)
@@ -331,6 +335,28 @@ class DerivationBuilder:
         premises = {first: sp.Integer(-1), second: sp.Integer(1)}
         statement = relate(solve_for, "==", rest.expr)
         return self._add(Step(key, "meeting", statement, reason, premises=premises))
+
+    def choose(self, key: str, premise: str, x: sp.Symbol, reason: str) -> Step:
+        """Choose a variable so that the sum of an earlier step is least.
+
+        Args:
+            key: The step's label.
+            premise: A rewrite or replacement by a minimum.
+            x: One of its variables.
+            reason: Why.
+
+        Raises:
+            FormulaError: If the earlier step has no minimum over this variable.
+        """
+        rewrite = self._derivation.step(premise).rewrite
+        if rewrite is None or rewrite.minimum is None or x not in rewrite.minimum.point:
+            raise FormulaError(f"{premise!r} is no minimum over {x}")
+        return self._add(
+            Step(
+                key, "choice", relate(x, "==", rewrite.minimum.point[x]), reason,
+                premises={premise: sp.Integer(1)}, rewrite=rewrite,
+            )
+        )
 
     def attain(self, key: str, certificate: Certificate, reason: str) -> Step:
         """State that a bound is attained: at the certificate's point it is an equality."""

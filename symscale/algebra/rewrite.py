@@ -18,6 +18,23 @@ Relation = Literal["==", "<=", ">="]
 
 
 @dataclass(frozen=True)
+class Minimum:
+    """What proves that a value is the least of a sum of products of powers.
+
+    Attributes:
+        point: The variables, and where the sum is least.
+        lower: Lower bounds of parameters, by which the coefficients are positive.
+        curvature: In one variable: the second derivative by its logarithm, at the point.
+        bounds: Products of powers that must not exceed 1 for the variables to make sense.
+    """
+
+    point: Mapping[sp.Symbol, sp.Expr]
+    lower: Mapping[sp.Symbol, sp.Rational] = field(default_factory=dict)
+    curvature: sp.Expr | None = None
+    bounds: tuple[sp.Expr, ...] = ()
+
+
+@dataclass(frozen=True)
 class Rewrite:
     """An expression, what it became, and why that is allowed.
 
@@ -30,6 +47,8 @@ class Rewrite:
         facts: Equalities that were used, symbol to expression.
         factor: Where the rewrite is not exact: the greatest ratio between the two.
         equality: Where it is not exact: relations under which both are equal.
+        minimum: Where the expression after is the minimum of the one before: its proof.
+        admissible: Where the variables of a minimum stay within their bounds.
     """
 
     before: sp.Expr
@@ -40,6 +59,8 @@ class Rewrite:
     facts: Mapping[sp.Symbol, sp.Expr] = field(default_factory=dict)
     factor: sp.Expr | None = None
     equality: tuple[sp.Basic, ...] = ()
+    minimum: Minimum | None = None
+    admissible: tuple[sp.Basic, ...] = ()
 
     @property
     def statement(self) -> Relational:

@@ -8,6 +8,7 @@ import sympy as sp
 
 import symscale
 from symscale.algebra.monomial import canonical_exponent, common_factor
+from symscale.algebra.rewrite import Rewrite
 from symscale.checks import StepCheck, check_derivation
 from symscale.derivation import Derivation, Step
 from symscale.render import formula, text
@@ -102,7 +103,7 @@ def _bounds(step: Step) -> list[Inline]:
     """Where a rewrite holds, by how much it is off, and where it is exact."""
     rewrite = step.rewrite
     words: list[Inline] = []
-    if rewrite is None:
+    if rewrite is None or step.kind == "choice":
         return words
     sides = "Old and new left side" if step.kind == "replacement" else "The two sides"
     if rewrite.factor is not None:
@@ -114,7 +115,23 @@ def _bounds(step: Step) -> list[Inline]:
         words += [" It holds where ", *_list(rewrite.conditions), "."]
     if rewrite.equality:
         words += [f" {sides} are equal where ", *_list(rewrite.equality), "."]
-    return words
+    return words + _convexity(rewrite)
+
+
+def _convexity(rewrite: Rewrite) -> list[Inline]:
+    """Why a stationary point is the minimum, in words."""
+    if rewrite.minimum is None:
+        return []
+    names: list[Inline] = []
+    for x in rewrite.minimum.point:
+        names += [", " if names else "", "ln ", Formula(x)]
+    words: list[Inline] = [
+        " Every term is a positive multiple of powers, so the sum is convex in ", *names,
+        ", and that point, where its first derivative vanishes, is its minimum",
+    ]
+    if rewrite.minimum.curvature is not None:
+        words += ["; the second derivative there is ", Formula(rewrite.minimum.curvature), " > 0"]
+    return [*words, "."]
 
 
 def _logic(step: Step) -> list[Inline]:
@@ -127,7 +144,8 @@ def _logic(step: Step) -> list[Inline]:
     if step.logic == "suffices":
         choice = step.rewrite is not None and step.rewrite.relation == ">="
         return [f" {'For that choice this' if choice else 'This'} suffices for ({first})."]
-    return [f" This is necessary for ({first})."]
+    enough = step.rewrite is not None and bool(step.rewrite.equality)
+    return [f" This is necessary for ({first}){', and for that choice sufficient' * enough}."]
 
 
 def _list(relations: Sequence[sp.Basic | formula.AtMost]) -> list[Inline]:
@@ -192,7 +210,7 @@ def derivation_data(derivation: Derivation, checks: Sequence[StepCheck]) -> dict
             "logic": step.logic,
             "conditions": [str(c) for c in step.conditions],
         }
-        if step.rewrite is not None:
+        if step.rewrite is not None and step.kind != "choice":
             entry["conditions"] = [str(c) for c in step.rewrite.conditions]
             entry["equal_where"] = [str(c) for c in step.rewrite.equality]
             factor = step.rewrite.factor

@@ -258,6 +258,9 @@ def _coefficient(monomial: Monomial) -> tuple[int, list[tuple[sp.Expr, sp.Expr]]
         numbers = []
     factors = {n for n, _ in numbers}
     rest = [(a, e) for a, e in monomial.powers if not (e.is_Integer and a in factors)]
+    for exponent in {e for a, e in rest if a.is_Integer and e.free_symbols}:
+        shared = [a for a, e in rest if a.is_Integer and e == exponent]
+        rest = [(a, e) for a, e in rest if a not in shared] + [(sp.Mul(*shared), exponent)]
     return math.prod(n ** int(e) for n, e in numbers), sorted(rest, key=_factor_order)
 
 
@@ -277,11 +280,11 @@ def _monomial_text(monomial: Monomial) -> str:
     root = root_of(monomial)
     inner = monomial ** (1 / root)
     above, below = split_fraction(inner)
-    top, bottom = _product_text(above), _product_text(below)
-    if bottom == "1":
-        body = top
-    else:
-        body = f"{top} / {bottom}" if _is_one_factor(bottom) else f"{top} / ({bottom})"
+    tops, bottoms = _factors_text(above), _factors_text(below)
+    body = " ".join(tops) or "1"
+    if bottoms:
+        bottom = " ".join(bottoms)
+        body += f" / {bottom}" if len(bottoms) == 1 else f" / ({bottom})"
     if root == 1:
         return body
     if root == sp.Rational(1, 2):
@@ -289,17 +292,7 @@ def _monomial_text(monomial: Monomial) -> str:
     return f"({body})^{_power_text(root)}"
 
 
-def _is_one_factor(text: str) -> bool:
-    """Whether a product in text is a single word or a single bracket."""
-    depth = 0
-    for place, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
-        if depth == 0 and (character == " " or (character == ")" and place < len(text) - 1)):
-            return False
-    return True
-
-
-def _product_text(monomial: Monomial) -> str:
+def _factors_text(monomial: Monomial) -> list[str]:
     coefficient, rest = _coefficient(monomial)
     factors = []
     if coefficient != 1:
@@ -311,7 +304,7 @@ def _product_text(monomial: Monomial) -> str:
             factors.append(f"sqrt({base})")
         else:
             factors.append(base if exponent == 1 else f"{base}^{_power_text(exponent)}")
-    return " ".join(factors) or "1"
+    return factors
 
 
 def _power_text(exponent: sp.Expr) -> str:
