@@ -62,8 +62,9 @@ load = cache(load_derivation)
 
 def test_the_derivations() -> None:
     assert set(NAMES) >= {
-        "batch-slicing", "latency-wall", "matrix-product", "nanobatch", "tensor-shard",
-        "training-limits", "utilization-cliffs",
+        "batch-slicing", "checkpoint-interval", "compute-bound", "compute-optimal",
+        "kinds-of-answers", "latency-wall", "matrix-product", "mixed-parallelism", "nanobatch",
+        "pipeline-microbatches", "tensor-shard", "training-limits", "utilization-cliffs",
     }  # fmt: skip
     files = {p.stem.replace("_", "-") for p in FOLDER.glob("*.py") if p.stem != "__init__"}
     assert set(NAMES) == files
@@ -191,11 +192,12 @@ for command in {commands!r}:
 
 
 def random_values(rng: Random) -> dict[str, Decimal]:
-    """Values of all symbols; exponents between -0.4 and 0.4."""
-    return {
-        name: Decimal(repr(rng.uniform(-0.4, 0.4) if entry.exponent else rng.uniform(1.5, 9)))
-        for name, entry in NOTATION.items()
-    }
+    """Values of all symbols; exponents between -0.4 and 0.4, or positive."""
+    found = {}
+    for name, entry in NOTATION.items():
+        value = rng.uniform(-0.4, 0.4) if entry.exponent else rng.uniform(1.5, 9)
+        found[name] = Decimal(repr(abs(value) + 0.01 if entry.positive else value))
+    return found
 
 
 def logarithm(text: str, values: Mapping[str, Decimal]) -> Decimal:
@@ -216,7 +218,8 @@ def test_products_of_steps(name: str) -> None:
         values = random_values(rng)
         # All but what is in exponents is drawn anew, so that the power must be one constant.
         for _ in range(3):
-            values = {**random_values(rng), "alpha": values["alpha"], "alpha_L": values["alpha_L"]}
+            exponents = {n: v for n, v in values.items() if NOTATION[n].exponent}
+            values = {**random_values(rng), **exponents}
             with localcontext(Context(prec=60)):
                 total = Decimal(0)
                 for key, weight in step["premises"].items():
@@ -235,7 +238,10 @@ def test_products_of_steps(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_rewrites_of_steps(name: str) -> None:
-    """Statements that come from rewrites alone hold at random values of what is defined."""
+    """Statements that come from rewrites alone hold at random values of what is known.
+
+    Known are definitions, and the steps from which the rewrite says that it follows.
+    """
     data = data_of(name)
     rng = Random(5)
     for step in data["steps"]:
@@ -244,15 +250,37 @@ def test_rewrites_of_steps(name: str) -> None:
         for _ in range(5):
             values = random_values(rng)
             for given in data["steps"]:
-                if given["kind"] == "definition":
+                if given["kind"] == "definition" or given["key"] in step["premises"]:
                     left, _, right = sides(given["sympy"])
                     values[left] = evaluated(right, values)
-            assert abs(ratio(step["sympy"], values) - 1) < Decimal("1e-40")
+            if "Eq(" in step["sympy"]:
+                assert abs(ratio(step["sympy"], values) - 1) < Decimal("1e-40")
+            else:
+                smaller, larger = sides_of_bound(step["sympy"])
+                assert evaluated(smaller, values) <= evaluated(larger, values)
+
+
+def sides_of_bound(text: str) -> tuple[str, str]:
+    """The smaller and the larger side of a bound, `a <= b` or `a >= b`."""
+    left, sign, right = re.split(r" ([<>]=) ", text)
+    return (left, right) if sign == "<=" else (right, left)
 
 
 # What they arrive at
 
 RESULTS = {
+    "checkpoint-interval": "Eq(t_ckpt, sqrt(2*t_fail*t_save))",
+    "compute-bound": "N_TP <= 2*M_TP*W_axis*d_ff/C",
+    "compute-optimal": (
+        "Eq(D, (T/6)**(gamma_P/(gamma_D + gamma_P))"
+        "*(A_D*gamma_D/(A_P*gamma_P))**(1/(gamma_D + gamma_P)))"
+    ),
+    "kinds-of-answers": "T_min <= C*b_0*t_d/n",
+    "mixed-parallelism": "Eq(b, C**2*N/(4*M_DP*M_TP*W_axis**2*d_ff))",
+    "pipeline-microbatches": (
+        "Eq(t_math + (N_PP - 1)*t_o + 2*sqrt((N_PP - 1)*t_math*t_o),"
+        " (sqrt(t_math) + sqrt((N_PP - 1)*t_o))**2)"
+    ),
     "batch-slicing": "N_DP <= W_mem*b/(C*E*N_PP)",
     "latency-wall": (
         "T <= (3*b_0**2*t_d**2/(160*E*L_0**2*T_0**(2*alpha)*tau**2))**(1/(1 - 2*alpha))"
@@ -330,6 +358,23 @@ def scaled(step: Step, factor: sp.Expr) -> Step:
 def rewritten(step: Step, **changes: Any) -> Step:
     assert step.rewrite is not None
     return replace(step, rewrite=replace(step.rewrite, **changes))
+
+
+def minimal(step: Step, change: Callable[[Any], Any]) -> Step:
+    """The same step with another point, said to be that of its minimum throughout."""
+    assert step.rewrite is not None
+    assert step.rewrite.minimum is not None
+    point = change(step.rewrite.minimum.point)
+    return rewritten(
+        step, minimum=replace(step.rewrite.minimum, point=point),
+        equality=tuple(sp.Eq(x, p, evaluate=False) for x, p in point.items()),
+    )
+
+
+def scaled_left(step: Step, factor: sp.Expr) -> Step:
+    kind = type(step.statement)
+    statement = kind(factor * step.statement.lhs, step.statement.rhs, evaluate=False)
+    return replace(step, statement=statement)
 
 
 def certified(step: Step, **changes: Any) -> Step:
@@ -419,6 +464,61 @@ FAULTS: dict[str, Fault] = {
     "a replacement without its rewrite": Fault(
         "tensor-shard", "best split", lambda s: replace(s, rewrite=None)
     ),
+    # Minima and choices
+    "a minimum of another value": Fault(
+        "pipeline-microbatches", "least time",
+        lambda s: rewritten(s, after=s.rewrite.after * sp.Rational(999, 1000)),  # type: ignore[union-attr]
+    ),
+    "a minimum at another point": Fault(
+        "pipeline-microbatches", "least time",
+        lambda s: minimal(s, lambda p: {x: 2 * v for x, v in p.items()}),
+    ),
+    "a minimum that is said to be elsewhere": Fault(
+        "mixed-parallelism", "least sum",
+        lambda s: rewritten(s, equality=(sp.Eq(symbol("N_DP"), symbol("N"), evaluate=False),)),
+    ),
+    "a maximum": Fault(
+        "checkpoint-interval", "least loss", lambda s: rewritten(s, relation="<=")
+    ),
+    "a minimum of what may be negative": Fault(
+        "pipeline-microbatches", "least time",
+        lambda s: rewritten(s, minimum=replace(s.rewrite.minimum, lower={})),  # type: ignore[union-attr,type-var]
+    ),
+    "a minimum with another second derivative": Fault(
+        "compute-optimal", "least loss",
+        lambda s: rewritten(s, minimum=replace(s.rewrite.minimum, curvature=symbol("T"))),  # type: ignore[union-attr,type-var]
+    ),
+    "a minimum in a replacement with another value": Fault(
+        "mixed-parallelism", "least sum",
+        lambda s: scaled_left(rewritten(s, after=s.rewrite.after / 2), HALF),  # type: ignore[union-attr]
+    ),
+    "a choice of another point": Fault("mixed-parallelism", "best N_DP", lambda s: scaled(s, TWO)),
+    "a choice as a bound": Fault(
+        "mixed-parallelism", "best N_DP", lambda s: relation(s, sp.Le)
+    ),
+    "a choice of nothing": Fault(
+        "mixed-parallelism", "best N_DP", lambda s: replace(s, premises={})
+    ),
+    "a choice from a step that is no minimum": Fault(
+        "mixed-parallelism", "best N_DP", lambda s: replace(s, premises={"sum": sp.Integer(1)})
+    ),
+    "a choice with a minimum of its own": Fault(
+        "pipeline-microbatches", "best m",
+        lambda s: minimal(scaled(s, TWO), lambda p: {x: 2 * v for x, v in p.items()}),
+    ),
+    "a choice without its conditions": Fault(
+        "pipeline-microbatches", "best m", lambda s: rewritten(s, admissible=())
+    ),
+    "a minimum without its conditions": Fault(
+        "mixed-parallelism", "least sum", lambda s: rewritten(s, admissible=())
+    ),
+    "a choice that claims to suffice": Fault(
+        "compute-optimal", "best P", lambda s: replace(s, logic="suffices")
+    ),
+    "a bound that uses a choice": Fault(
+        "mixed-parallelism", "least batch, added",
+        lambda s: replace(s, premises={**s.premises, "best N_TP": sp.Integer(1)}),
+    ),
     # Products
     "a product with a wrong number": Fault(
         "tensor-shard", "sufficient degree", lambda s: scaled(s, sp.Rational(999, 1000))
@@ -496,7 +596,8 @@ def broken(fault: Fault) -> Derivation:
 
 @pytest.mark.parametrize("what", FAULTS)
 def test_a_broken_step_is_caught(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("symscale.checks._TRIES", 100)  # enough for every region but an empty one
+    # Enough for every region but an empty one.
+    monkeypatch.setattr("symscale.algebra.sampling._TRIES", 100)
     fault = FAULTS[what]
     with pytest.raises(CheckFailedError) as caught:
         check_derivation(broken(fault))
