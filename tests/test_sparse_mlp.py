@@ -142,6 +142,36 @@ def test_data_parallel_words_counted(sizes: Sizes) -> None:
 
 
 @every_case
+def test_gathers_of_sharded_weights_counted(sizes: Sizes) -> None:
+    """Every word of a weight, kept by one replica, reaches each other; its gradient comes back."""
+    sent = 0
+    shard = (sizes.d_model // sizes.N_TP_model) * (sizes.d_ff // sizes.N_TP_ff)
+    for replica, _, _, stage, group in sizes.devices():
+        for _block, _expert, _weight in product(
+            sizes.blocks(stage), sizes.experts(group), ("up", "down")
+        ):
+            kept = [word for word in range(shard) if word % sizes.N_DP == replica]
+            others = [r for r in range(sizes.N_DP) if r != replica]
+            sent += len(kept) * len(others)
+    model = sizes.model
+    assert model.gather_words.expr == sent
+    assert model.scatter_words.expr == sent
+    assert model.gather_words.unit == model.scatter_words.unit == WORD
+
+
+@every_case
+def test_reductions_by_the_product_that_they_follow(sizes: Sizes) -> None:
+    model = sizes.model
+    forward, gradient, weight = (
+        model.reduction_words(phase)
+        for phase in ("forward", "activation gradient", "weight gradient")
+    )
+    assert forward.expr + gradient.expr == model.tensor_words.expr
+    assert forward.expr == gradient.expr  # the same sums, on the way there and back
+    assert weight.expr == model.data_words.expr == model.gather_words.expr * 2
+
+
+@every_case
 def test_tensor_parallel_words_counted(sizes: Sizes) -> None:
     """Partial sums exist where the summed width is split; they go round its shards."""
     words = 0
