@@ -50,6 +50,12 @@ def rewrite_golden(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--rewrite-golden"))
 
 
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show no progress on the streams that tests read, however slow the machine is."""
+    monkeypatch.setattr("symscale.cli.output._PATIENCE_S", 1e6)
+
+
 @pytest.fixture
 def need_program() -> Callable[[str], str]:
     """A function from the name of an external program to its path.

@@ -12,9 +12,10 @@ import re
 import stat
 import subprocess
 import sys
+import time
 import tomllib
-from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -24,6 +25,7 @@ import pytest
 
 import symscale
 from symscale.cli import main
+from symscale.cli.output import waiting_line
 from symscale.library import derivation_names
 from symscale.machine import machine_names
 from symscale.symbols import NOTATION
@@ -96,6 +98,48 @@ def refusal(*arguments: str, code: int = 2) -> str:
     assert lines[0].isprintable(), ascii(lines[0])
     assert len(lines[0]) <= 1100
     return lines[0]
+
+
+def test_a_long_computation_shows_a_line_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It appears while the computation goes on, and is wiped at its end, whatever that is."""
+    monkeypatch.setattr("symscale.cli.output._PATIENCE_S", 0.0)
+    stream = Terminal()
+
+    def interrupted() -> NoReturn:
+        with waiting_line("deriving it"):
+            for _ in range(1000):
+                if stream.getvalue():
+                    break
+                time.sleep(0.01)
+            assert stream.getvalue() == "\rderiving it ... "
+            raise KeyboardInterrupt
+
+    with redirect_stderr(stream), pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert stream.getvalue() == "\rderiving it ... \r" + " " * 60 + "\r"
+
+
+def test_no_line_is_shown_elsewhere_or_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    with redirect_stderr(Terminal()) as stream, waiting_line("deriving it"):
+        pass
+    assert stream.getvalue() == ""
+    monkeypatch.setattr("symscale.cli.output._PATIENCE_S", 0.0)
+    with redirect_stderr(io.StringIO()) as plain, waiting_line("deriving it"):
+        time.sleep(0.05)
+    assert plain.getvalue() == ""
+
+
+def test_derive_waits_with_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    @contextmanager
+    def noted(what: str) -> Iterator[None]:
+        said.append(what)
+        yield
+
+    monkeypatch.setattr("symscale.cli.derive.waiting_line", noted)
+    assert "Result" in answer("derive", "nanobatch")
+    assert said == ["deriving nanobatch and checking each step"]
 
 
 def start(*arguments: str, **environment: str) -> subprocess.Popen[bytes]:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from symscale.cli.options import ForceOption, FormatOption, OutputOption
-from symscale.cli.output import Format, emit
+from symscale.cli.output import Format, emit, waiting_line
 
 
 def derive(
@@ -19,8 +19,9 @@ def derive(
     from symscale.library import load_derivation
     from symscale.render.derivations import derivation_data, derivation_document
 
-    derivation = load_derivation(name)
-    checks = check_derivation(derivation)
+    with waiting_line(f"deriving {name[:30]} and checking each step"):
+        derivation = load_derivation(name)
+        checks = check_derivation(derivation)
     emit(
         form,
         lambda: derivation_document(derivation, checks),

@@ -3,6 +3,7 @@
 import os
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -159,8 +160,41 @@ def progress_line(what: str) -> Iterator[Callable[[int, int], None]]:
         yield report
     finally:
         if shown:
-            sys.stderr.write("\r" + " " * 60 + "\r")
-            sys.stderr.flush()
+            _wipe()
+
+
+@contextmanager
+def waiting_line(what: str) -> Iterator[None]:
+    """Say on a terminal's stderr what a long computation is; nothing elsewhere.
+
+    For computations that cannot tell how far they are. The line appears after two
+    seconds, and is wiped at the end.
+    """
+    shown = threading.Event()
+
+    def show() -> None:
+        shown.set()
+        sys.stderr.write(f"\r{what} ... ")
+        sys.stderr.flush()
+
+    timer = threading.Timer(_PATIENCE_S, show)
+    timer.daemon = True
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if timer.is_alive():
+            timer.join()
+        if shown.is_set():
+            _wipe()
+
+
+def _wipe() -> None:
+    """Clear the line on the terminal's stderr."""
+    sys.stderr.write("\r" + " " * 60 + "\r")
+    sys.stderr.flush()
 
 
 def _unusable(path: Path, error: Exception, option: str) -> InputError:
