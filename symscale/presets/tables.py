@@ -18,7 +18,7 @@ LONGEST_LINE = 2000
 
 @dataclass(frozen=True)
 class TypedNumber:
-    """A decimal of a TOML file as it was typed, so that 0.1 is a tenth exactly."""
+    """A decimal of a file as it was typed, so that 0.1 is a tenth exactly."""
 
     text: str
 
@@ -39,6 +39,36 @@ def refusal(where: str, problem: str, remedy: str) -> InputError:
     return InputError(f"{where}: {problem}; {remedy}")
 
 
+def read_file_bytes(path: str, kind: str, largest: int, too_large: str) -> bytes:
+    """Read a user's file.
+
+    Args:
+        path: Where it is.
+        kind: What it should be, such as "a TOML file", for the error.
+        largest: Bytes that it may have, in whole kB.
+        too_large: What to do where it has more.
+
+    Raises:
+        InputError: If it is no readable file of that size.
+    """
+    where = printable(path)
+    try:
+        file = Path(path)
+        if not file.exists():
+            raise refusal(where, "no such file", "check the path")
+        if not file.is_file():
+            raise refusal(where, "is not a file", f"give the path of {kind}")
+        with file.open("rb") as stream:
+            data = stream.read(largest + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "the path is malformed"
+        raise refusal(where, f"cannot be read ({reason})", "check the path and its permissions") \
+            from None
+    if len(data) > largest:
+        raise refusal(where, f"is larger than {largest // 1000} kB", too_large)
+    return data
+
+
 def read_toml_file(
     path: str, too_large: str = "keep one machine in one file"
 ) -> dict[str, object]:
@@ -47,22 +77,8 @@ def read_toml_file(
     Raises:
         InputError: If it is no readable file of at most 100 kB of valid TOML.
     """
-    where = printable(path)
-    try:
-        file = Path(path)
-        if not file.exists():
-            raise refusal(where, "no such file", "check the path")
-        if not file.is_file():
-            raise refusal(where, "is not a file", "give the path of a TOML file")
-        with file.open("rb") as stream:
-            data = stream.read(LARGEST_FILE_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "the path is malformed"
-        raise refusal(where, f"cannot be read ({reason})", "check the path and its permissions") \
-            from None
-    if len(data) > LARGEST_FILE_BYTES:
-        raise refusal(where, "is larger than 100 kB", too_large)
-    return parse_toml(data, where)
+    data = read_file_bytes(path, "a TOML file", LARGEST_FILE_BYTES, too_large)
+    return parse_toml(data, printable(path))
 
 
 def parse_toml(data: bytes, where: str) -> dict[str, object]:
