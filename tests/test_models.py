@@ -14,6 +14,7 @@ import sympy as sp
 
 from hand_counts import parameters
 from symscale.costs.architecture import Architecture, Experts, FeedForward
+from symscale.costs.transformer import Transformer
 from symscale.errors import InputError, UnknownNameError
 from symscale.presets import models
 from symscale.presets.models import SYMBOLIC, load_model, model_names
@@ -141,6 +142,14 @@ def test_active_parameters_without_and_with_the_embedding(
     model = load_model(name)
     assert parameters(model, active=True, embedding=False) == without
     assert parameters(model, active=True) == with_it
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_formulas_count_what_the_tensors_hold(name: str) -> None:
+    model = load_model(name)
+    counted = Transformer(model, symbol("b"), model.context)
+    assert counted.parameters == parameters(model)
+    assert counted.active_parameters == parameters(model, active=True)
 
 
 def test_the_biases_that_choose_experts_are_parameters() -> None:
@@ -341,6 +350,7 @@ BAD: list[tuple[str, str, str, str]] = [
     ("symbol of a machine", "= 1024", '= "W_net"', "d_model: unknown symbol 'W_net'"),
     ("monstrous", "= 1024", f"= {'9' * 1000}", "d_model is above 1e+15; check"),
     ("flag of one", "tied = true", "tied = 1", "tied is neither true nor false; write"),
+    ("symbol of two lines", "= 1024", '= "a\\nb"', "d_model: unknown symbol 'a\\nb'"),
     ("odd norm", '"rms"', '"rsm"', "unknown norm 'rsm'; did you mean rms"),
     ("odd positions", '"rotary"', '"rotry"', "unknown positions 'rotry'; did you mean rotary"),
     ("buckets missing", '"rotary"', '"relative"', "has relative positions but no position_entr"),

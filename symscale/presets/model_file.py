@@ -267,10 +267,8 @@ def _order(
         raise refusal(where, "pattern is not a list of names", 'write ["sliding", "full"], say')
     for name in pattern:
         if not isinstance(name, str) or name not in names:
-            shown = printable(str(name), 40)
-            raise unknown_name("stack", shown, filter(None, names)).with_context(
-                f"{where}: pattern"
-            )
+            error = unknown_name("stack", str(name), filter(None, names))
+            raise error.with_context(f"{where}: pattern")
     if not all(stack.blocks.is_Integer for stack in stacks):
         raise refusal(where, "has a pattern but a stack without blocks", "add blocks = 24, say")
     total = sum(int(stack.blocks) for stack in stacks)
@@ -290,10 +288,8 @@ def _size(table: Mapping[str, object], key: str, where: str, default: sp.Expr) -
     value = table[key]
     if isinstance(value, str):
         if value not in _NAMES:
-            shown = printable(value, 60)
-            raise unknown_name("symbol", shown, _NAMES, see="symscale symbols").with_context(
-                f"{where}: {key}"
-            )
+            error = unknown_name("symbol", value, _NAMES, see="symscale symbols")
+            raise error.with_context(f"{where}: {key}")
         return symbol(value)
     if isinstance(value, bool) or not isinstance(value, int):
         remedy = "write such as 4096, or leave it out for a symbol"
@@ -335,4 +331,4 @@ def _choice(
     for choice in choices:
         if text == choice:
             return choice
-    raise unknown_name(key, printable(text, 60), choices).with_context(where)
+    raise unknown_name(key, text, choices).with_context(where)
