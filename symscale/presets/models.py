@@ -20,6 +20,7 @@ from symscale.costs.architecture import (
     transformer,
 )
 from symscale.errors import unknown_name
+from symscale.presets.huggingface import read_config
 from symscale.presets.model_file import read_model
 from symscale.presets.tables import parse_toml, printable, read_toml_file, refusal
 
@@ -52,8 +53,8 @@ def load_model(name_or_path: str) -> Architecture:
     """Load a model that ships with symscale, or one from a user's file.
 
     Args:
-        name_or_path: A name without regard to case, spaces, hyphens and underscores,
-            or a path that ends in .toml.
+        name_or_path: A name without regard to case, spaces, hyphens and underscores;
+            or a path that ends in .toml, or in .json for a Hugging Face configuration.
 
     Raises:
         UnknownNameError: If there is no such model; the text offers the nearest names.
@@ -65,13 +66,15 @@ def load_model(name_or_path: str) -> Architecture:
     """
     ending = PurePath(name_or_path).suffix.lower() if len(name_or_path) < 10_000 else ""
     stem = printable(PurePath(name_or_path).stem, 60)
+    if ending == ".json":
+        return read_config(name_or_path)
     if ending == ".toml":
         data = read_toml_file(name_or_path, "keep one model in one file")
         return read_model(data, printable(name_or_path), stem, packaged=False)
     if "/" in name_or_path or "\\" in name_or_path:
         raise refusal(
-            printable(name_or_path), "is no TOML file",
-            "give a path that ends in .toml",
+            printable(name_or_path), "is neither a TOML nor a JSON file",
+            "give a path that ends in .toml, or the config.json of the model",
         )
     return _preset(_known_name(name_or_path))
 
@@ -84,7 +87,7 @@ def _known_name(text: str) -> str:
         known = _ALSO_CALLED.get(name, name)
         if known in names:
             return known
-    raise unknown_name("model", printable(slug or text, 60), names, see="symscale models")
+    raise unknown_name("model", slug or text, names, see="symscale models")
 
 
 @functools.cache
