@@ -371,6 +371,8 @@ def test_a_rule_of_a_family(
         (b'{"model_type": "llama", "vocab_size": 1e999}', "vocab_size = 1e999 is not a whole"),
         (b'{"model_type": "llama", "a": 1, "a": 1}', "has the key 'a' twice; keep one"),
         (b'{"model_type": "llama", "id2label": {"0": 1, "0": 2}}', "has the key '0' twice"),
+        (b"{" + b'"a": 1, ' * 100_000 + b'"b": 1}', "has the key 'a' twice"),
+        (b"{" + b"".join(b'"%d":1,' % i for i in range(80_000)) + b'"7":1}', "key '7' twice"),
         (b'{"vocab_size": ' + b"9" * 100_000 + b"}", "has a number of 100000 digits"),
         (b'{"a": ' + b"[" * 400_000, "is nested too deeply; 30 levels"),
         (b'{"a": ' * 31 + b"}" * 31, "is nested too deeply"),

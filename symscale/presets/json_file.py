@@ -40,15 +40,15 @@ def parse_json(data: bytes, where: str) -> dict[str, object]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise refusal(where, "is not UTF-8 text", "save it as UTF-8") from None
-    if _depth(text) > DEEPEST_JSON:
+    if _too_deep(text):
         raise refusal(where, "is nested too deeply", f"{DEEPEST_JSON} levels are enough")
 
     def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        table = dict(pairs)
-        if len(table) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise refusal(where, f"has the key {printable(twice, 60)!r} twice", "keep one")
+        table: dict[str, object] = {}
+        for name, value in pairs:
+            if name in table:
+                raise refusal(where, f"has the key {printable(name, 60)!r} twice", "keep one")
+            table[name] = value
         return table
 
     def constant(name: str) -> object:
@@ -73,13 +73,14 @@ def parse_json(data: bytes, where: str) -> dict[str, object]:
     return found
 
 
-def _depth(text: str) -> int:
-    """How deeply brackets are nested outside strings; whether they match is for the parser."""
-    deepest = depth = 0
+def _too_deep(text: str) -> bool:
+    """Whether brackets outside strings nest deeply; whether they match is for the parser."""
+    depth = 0
     for match in _TOKEN.finditer(text):
         if match[0] in ("{", "["):
             depth += 1
-            deepest = max(deepest, depth)
+            if depth > DEEPEST_JSON:
+                return True
         elif match[0] in ("}", "]"):
             depth -= 1
-    return deepest
+    return False
