@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from symscale.presets.huggingface import FAMILIES
 from symscale.presets.loader import load_machine
+from symscale.presets.model_file import MODEL_KEYS
+from symscale.presets.models import load_model
 from symscale.render import text
 from symscale.render.reports import limits_document
 from symscale.studies.answer import training_limits
@@ -45,3 +48,18 @@ def test_hardware_files_of_the_documentation_load(index: int, tmp_path: Path) ->
     machine = load_machine(str(file))
     assert machine.levels()[0] == "device"
     assert training_limits(str(file)).ruling is not None
+
+
+def test_the_model_file_of_the_documentation_loads(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```toml\n(.*?)```", page, re.S)
+    file = tmp_path / "mine.toml"
+    file.write_text(block, encoding="utf-8")
+    assert load_model(str(file)).layers == 32
+
+
+def test_the_page_on_models_names_every_key_and_family() -> None:
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(?:\[\[)?(\w+)(?:\]\])?`", page)) | {"title", "source", "note"}
+    named |= {"query_rank", "kv_rank", "rotary_width"}
+    assert {*MODEL_KEYS, *FAMILIES} <= named

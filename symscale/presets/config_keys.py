@@ -14,7 +14,7 @@ from symscale.presets.model_file import LARGEST_SIZE, MOST_BLOCKS
 from symscale.presets.tables import TypedNumber, printable, refusal
 from symscale.units import parse_number
 
-BY_HAND = "describe the model in a TOML file instead"
+BY_HAND = "describe the model in a TOML file instead (docs/models.md)"
 
 
 def names(text: str) -> frozenset[str]:

@@ -58,6 +58,8 @@ _ATTENTION = (
 _LATENT = ("query_rank", "kv_rank", "rotary_width")
 _DENSE = ("width", "gated", "bias")
 _EXPERTS = ("experts", "active", "shared_width", "shared_gate", "capacity", "selection_bias")
+MODEL_KEYS = frozenset({*_TOP, *_STACK, *_ATTENTION, *_LATENT, *_DENSE, *_EXPERTS})
+"""Every key of a model's file."""
 
 
 def read_model(
