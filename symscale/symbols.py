@@ -23,6 +23,7 @@ from symscale.errors import unknown_name
 DATA_MOVEMENT = "erdil-schneider-joseph-2024"
 CHINCHILLA = "hoffmann-2022"
 TWO_CS = "pati-2023"
+KORTHIKANTI = "korthikanti-2022"
 SCALING_BOOK = "austin-2025"
 MEGATRON = "megatron-2021"
 YOUNG = "young-1974"
@@ -137,6 +138,37 @@ _PARALLEL = [
     Notation("t_pass", "s", _sub("t", "pass"), "time of a pass through a pipeline"),
     Notation("t_o", "s", "t_o", "overhead of a microbatch on a stage, whatever its size"),
 ]
+_TRANSFORMER = [
+    Notation("F_qkv", "FLOP", _sub("F", "qkv"), "forward FLOP of queries, keys and values"),
+    Notation("F_core", "FLOP", _sub("F", "core"), "forward FLOP of attention's scores and context"),
+    Notation("F_out", "FLOP", _sub("F", "out"), "forward FLOP of attention's output projection"),
+    Notation("F_mlp", "FLOP", _sub("F", "mlp"), "forward FLOP of the MLP's products"),
+    Notation("F_logits", "FLOP", _sub("F", "logits"), "forward FLOP of the logits"),
+    Notation("F_device", "FLOP", _sub("F", "device"), "FLOP of a device's blocks in a step"),
+    Notation("F_behind", "FLOP", _sub("F", "behind"), "backward FLOP of a product on a device"),
+    Notation("Q_ser", "word", _sub("Q", "ser"), "payload of a device that all else waits for"),
+    Notation("Q_grad", "word", _sub("Q", "grad"), "gradient of a product's weights on a device"),
+    Notation("t_comp", "s", _sub("t", "comp"), "time of a device's arithmetic in a step"),
+    Notation("t_comm", "s", _sub("t", "comm"), "time of a device's serialized communication"),
+    Notation("r_comm", "1", _sub("r", "comm"),
+             "time of serialized communication over time of arithmetic", TWO_CS),
+    Notation("s_comm", "1", _sub("s", "comm"),
+             "share of serialized communication in arithmetic and itself", TWO_CS),
+    Notation("K_whole", "byte", _sub("K", "whole"),
+             "bytes kept of a block that tensor parallelism leaves whole", KORTHIKANTI),
+    Notation("K_split", "byte", _sub("K", "split"),
+             "bytes kept of a block that tensor parallelism splits, scores apart", KORTHIKANTI),
+    Notation("K_core", "byte", _sub("K", "core"), "bytes kept of a block's scores", KORTHIKANTI),
+    Notation("M_split", "byte", _sub("M", "split"),
+             "memory of a block that tensor parallelism splits"),
+    Notation("M_whole", "byte", _sub("M", "whole"),
+             "memory of a block that tensor parallelism leaves whole"),
+    Notation("M_free", "byte", _sub("M", "free"), "memory of a device for what is split"),
+    Notation("M_base", "byte", _sub("M", "base"), "memory of the base model's devices", TWO_CS),
+    Notation("P_base", "1", _sub("P", "base"), "parameters of the base model", TWO_CS),
+    Notation("N_base", "1", _sub("N", "base"), "tensor-parallel degree of the base model", TWO_CS),
+    Notation("c_P", "byte", _sub("c", "P"), "memory that tensor parallelism splits, a parameter"),
+]
 _HARDWARE = [
     Notation("C", "FLOP/s", "C", "peak arithmetic rate of a device", DATA_MOVEMENT),
     Notation(
@@ -203,6 +235,7 @@ NOTATION: Mapping[str, Notation] = MappingProxyType(
             *_grouped("model", _MODEL),
             *_grouped("training", _TRAINING),
             *_grouped("parallelism", _PARALLEL),
+            *_grouped("transformer", _TRANSFORMER),
             *_grouped("hardware", _HARDWARE),
             *_grouped("matrix product", _GENERIC),
         ]

@@ -1,0 +1,100 @@
+"""Activation memory of a block, and what parallelism leaves of it."""
+
+import sympy as sp
+
+from symscale.algebra.rewrite import Rewrite, compose, rearrange, substitute
+from symscale.costs.architecture import transformer
+from symscale.costs.component import Kept
+from symscale.costs.cost import Cost, cost
+from symscale.costs.parallel import TransformerPlan
+from symscale.costs.transformer import Transformer
+from symscale.derivation import Derivation, DerivationBuilder, Table
+from symscale.render.derivations import show
+from symscale.studies.training import quantity
+from symscale.symbols import KORTHIKANTI, symbols
+
+WORD = sp.Integer(2)
+
+
+def derive() -> Derivation:
+    """Derive the bytes that a block keeps for its backward pass, from what each part keeps."""
+    b, d, n, heads, N_TP = symbols("b d_model n_ctx n_heads N_TP")
+    whole, split, core = symbols("K_whole K_split K_core")
+    model = Transformer(transformer(), b, n, TransformerPlan(N_TP=N_TP))
+    kept = [k for component in model.layered for k in component.kept]
+    groups = {
+        whole: [k for k in kept if k.split == 1],
+        split: [k for k in kept if k.split != 1 and not k.core],
+        core: [k for k in kept if k.core],
+    }
+    build = DerivationBuilder(
+        "activation-memory",
+        "Activation memory of a block",
+        "The backward pass needs what the forward pass saw: the inputs of products and "
+        "nonlinearities, and the masks of dropout. How many bytes does a block keep of b tokens, "
+        "at 2 bytes a word and 1 a mask's entry?",
+    )
+    reasons = {
+        whole: "inputs of the norms, of the projections and of the MLP, and the masks of the two "
+        "outputs: every device of a tensor-parallel group has them all",
+        split: "queries, keys, values, attention's result, and the hidden layer before and after "
+        "its nonlinearity: heads and hidden width are split",
+        core: "softmax, its dropout's mask, and what the dropout leaves: one entry for each pair "
+        "of tokens and head",
+    }
+    values = {}
+    labels = {whole: "left whole", split: "split", core: "scores"}
+    for symbol, group in groups.items():
+        values[symbol] = amount(group).expr
+        build.define(
+            labels[symbol], quantity(str(symbol)), amount(group), reasons[symbol], KORTHIKANTI
+        )
+    scores = n * heads / d
+    rows = (
+        ("no parallelism", whole + split + core, 34 + 5 * scores),
+        ("tensor parallelism", whole + (split + core) / N_TP, 10 + 24 / N_TP + 5 * scores / N_TP),
+        ("tensor and sequence parallelism", (whole + split + core) / N_TP,
+         (34 + 5 * scores) / N_TP),
+        ("selective recomputation", (whole + split) / N_TP, 34 / N_TP),
+    )
+    why = {
+        "no parallelism": "everything on one device",
+        "tensor parallelism": "what it splits, in N_TP parts",
+        "tensor and sequence parallelism": "norms, inputs and masks in parts of the tokens too",
+        "selective recomputation": "with both, and the scores computed again from queries and keys",
+    }
+    for name, total, over in rows:
+        build.rewrite(
+            name, told(total, values, b * d * over), why[name],
+            [labels[s] for s in groups if total.has(s)],
+        )
+    entries = tuple(
+        (k.name, k.words, "1" if k.bytes_each == 1 else "2",
+         "whole" if k.split == 1 else "split")
+        for k in kept
+    )
+    return build.finish(
+        "A block keeps b d_model (34 + 5 n_heads n_ctx/d_model) bytes. Tensor parallelism alone "
+        "leaves 10 of the 34 whole; with sequence parallelism all of it is split. Recomputing "
+        "scores and softmax, or a kernel that never writes them, removes the term that grows with "
+        "the sequence. With full recomputation the block's input is left, 2 b d_model.",
+        (Table("What is kept", ("activation", "entries", "bytes each", "by tensor parallelism"),
+               entries),),
+    )
+
+
+def amount(group: list[Kept]) -> Cost:
+    """Bytes of some activations, at two bytes a word."""
+    (w,) = symbols("w")
+    return cost(sp.Add(*(k.words * k.bytes_each.xreplace({w: WORD}) for k in group)), "byte")
+
+
+def told(expr: sp.Expr, values: dict[sp.Symbol, sp.Expr], after: sp.Expr) -> Rewrite:
+    """Put values in, and write the result as a multiple of b d_model."""
+    used = {s: v for s, v in values.items() if expr.has(s)}
+    put = substitute(expr, used, "what is kept")
+    return compose(put, rearrange(put.after, after, "collected"))
+
+
+if __name__ == "__main__":
+    show(derive())
