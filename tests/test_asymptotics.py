@@ -110,7 +110,7 @@ def test_exponent_of_the_path() -> None:
     assert answer.pieces[1].limit.value == 18 / w
     assert [piece.theta for piece in answer.pieces] == [d ** (1 - p), 1, d ** (1 - p)]
     assert [where.text("p") for where, _ in answer.outside] == ["p < 0"]
-    assert "N_TP = d_model**p is at least 1" in answer.outside[0][1]
+    assert "N_TP = d_model^p is at least 1" in answer.outside[0][1]
     assert answer.verdict is not None
     assert answer.verdict.holds is None
     assert answer.verdict.reason == "it holds for 0 <= p <= 1, fails for p > 1"
@@ -379,7 +379,7 @@ def cases(count: int, signs: bool = True) -> Iterator[tuple[random.Random, sp.Ex
 def test_leading_term_class_and_limit_agree_with_numbers() -> None:
     answered = refused = 0
     kinds: set[str] = set()
-    for rng, expr, growth in cases(250):
+    for rng, expr, growth in cases(150):
         try:
             piece = only(asymptotics(expr, growth))
         except (FormulaError, ConflictError):
@@ -405,8 +405,8 @@ def test_leading_term_class_and_limit_agree_with_numbers() -> None:
                 assert mp.sign(value(expr, rates, BASE)) == sp.sign(piece.limit.value or 0)
             if piece.limit.kind == "constant" and piece.limit.value is not None:
                 assert abs(value(expr, rates, BASE) / value(piece.limit.value, {}, 1) - 1) < 1e-9
-    assert answered > 300
-    assert refused < 150
+    assert answered > 200
+    assert refused < 90
     assert kinds == {"zero", "constant", "infinity", "undetermined"}
 
 
@@ -463,7 +463,7 @@ def test_certificates_add_up() -> None:
 
 def test_comparisons_agree_with_numbers() -> None:
     held: dict[Any, int] = {}
-    for rng, expr, growth in cases(150, signs=False):
+    for rng, expr, growth in cases(70, signs=False):
         cone = cone_of(growth, None)
         if cone.conflict():
             continue
@@ -492,7 +492,7 @@ def test_comparisons_agree_with_numbers() -> None:
 
 def test_pieces_agree_with_numbers_in_place_of_the_exponent() -> None:
     several = 0
-    for seed in range(60):
+    for seed in range(14):
         rng = random.Random(seed)
         expr = random_quotient(rng, False)
         path = {L: d**p * n ** rng.choice([0, 0, 1])} if rng.random() < 0.7 else {L: n**p}
@@ -505,7 +505,7 @@ def test_pieces_agree_with_numbers_in_place_of_the_exponent() -> None:
         answer = asymptotics(expr, growth)
         several += len(answer.pieces) > 2
         tried = {sp.Rational(k, q) for k in range(-6, 10) for q in (2, 3)}
-        for where in rng.sample(sorted(tried), 8) + [
+        for where in rng.sample(sorted(tried), 4) + [
             x.where.upper for x in answer.pieces if x.where and x.where.upper is not None
         ]:
             here = [x for x in answer.pieces if x.where is None or contains(x.where, where)]
@@ -527,7 +527,7 @@ def test_pieces_agree_with_numbers_in_place_of_the_exponent() -> None:
             )
             assert gap.relation("Theta")
             assert piece.limit.kind == fixed.limit.kind
-    assert several > 10
+    assert several > 2
 
 
 def contains(where: Range, number: sp.Rational) -> bool:

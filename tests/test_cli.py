@@ -33,7 +33,7 @@ from symscale.symbols import NOTATION
 ROOT = Path(__file__).resolve().parents[1]
 PRESETS = ROOT / "symscale" / "presets" / "hardware"
 FORMATS = ("text", "json", "latex", "markdown")
-COMMANDS = ("limits", "cliffs", "derive", "derivations", "hardware", "symbols")
+COMMANDS = ("limits", "cliffs", "derive", "derivations", "hardware", "symbols", "asymptotics")
 ANSWERS = (
     ("limits",),
     ("limits", "--hardware", "h100-sxm"),
@@ -48,6 +48,8 @@ ANSWERS = (
     ("symbols",),
     ("derivations",),
     ("derive", "tensor-shard"),
+    ("asymptotics",),
+    ("asymptotics", "edge", "--along", "N_TP=d_model^p", "--in", "d_model"),
 )
 
 

@@ -237,6 +237,7 @@ def _joined(left: Behaviour, right: Behaviour, exponent: sp.Symbol) -> Behaviour
 def _put(one: Dropped, at: Any) -> Dropped:
     """A certificate at a value of the exponent."""
     return Dropped(
+        one.full.xreplace(at),
         one.term.xreplace(at),
         tuple((term.xreplace(at), weight.xreplace(at)) for term, weight in one.against),
         tuple((reason, weight.xreplace(at)) for reason, weight in one.because),

@@ -59,7 +59,7 @@ class Assumption:
     @property
     def name(self) -> str:
         """How messages and certificates call it."""
-        return self.text or f"{self.left} = {self.relation}({self.right})"
+        return self.text or f"{self.left} = {self.relation}({self.right})".replace("**", "^")
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,8 @@ class Growth:
             found.append((Monomial.of(symbol), False, f"{symbol} stays above a constant"))
         for symbol, value in self.path.items():
             if symbol in self.lower and any(atom in varying for atom in value.atoms):
-                least = f"{symbol} = {value} is at least {self.lower[symbol]}"
+                shown = str(value).replace("**", "^")
+                least = f"{symbol} = {shown} is at least {self.lower[symbol]}"
                 found.append((value, False, least))
         return found
 

@@ -37,12 +37,14 @@ class Dropped:
     beyond all bounds. Weights are functions of the path's exponent where it has one.
 
     Attributes:
-        term: The term, constants left out.
+        full: The term.
+        term: The same, constants left out.
         against: Terms of the sum and their weights, which add up to 1.
         because: Reasons, and the weights of what they say.
         where: For which values of the path's exponent, or None.
     """
 
+    full: sp.Expr
     term: sp.Expr
     against: tuple[tuple[sp.Expr, sp.Expr], ...]
     because: tuple[tuple[str, sp.Expr], ...]
@@ -84,9 +86,11 @@ class Reader:
         if len(vectors) > MAX_SUM:
             raise TooLargeError(f"a sum has more than {MAX_SUM} terms that grow differently")
         gone = self.cone.vanishing(vectors)
-        self.dropped += [self._certificate(total, vectors, i, proof) for i, proof in gone.items()]
+        head, number, _ = total.whole
+        for i, proof in gone.items():
+            full = sp.Add(*(c / number * (m / head).expr for m, c in groups[vectors[i]]))
+            self.dropped.append(self._certificate(full, head, vectors, i, proof))
         kept = [term for i, v in enumerate(vectors) if i not in gone for term in groups[v]]
-        common = from_terms(kept)
         signs: dict[int, sp.Expr] = {}
         for i, vector in enumerate(vectors):
             if i not in gone:
@@ -97,7 +101,7 @@ class Reader:
                 f"{signs[1]} and {signs[-1]} may cancel in {total.whole[2]}: neither vanishes "
                 "against the rest; say how their symbols grow"
             )
-        return common
+        return from_terms(kept)
 
     def _sign(self, terms: list[tuple[Monomial, sp.Rational]], total: Sum) -> int:
         """The sign of a coefficient; notes the condition where it may also be zero."""
@@ -123,15 +127,22 @@ class Reader:
             self.conditions.append(sp.Gt(above, below, evaluate=False))
         return outer * sign
 
-    def _certificate(self, total: Sum, vectors: list[Vector], i: int, proof: Dominance) -> Dropped:
+    def _certificate(
+        self, full: sp.Expr, head: Monomial, vectors: list[Vector], i: int, proof: Dominance
+    ) -> Dropped:
         """The proof that a term vanishes, with weights exact along the path's exponent."""
         shares = [k for k, share in enumerate(proof.shares) if share]
         weights = [k for k, weight in enumerate(proof.weights) if weight]
-        columns = [(*vectors[k], sp.Integer(1)) for k in shares]
-        columns += [(*(-x for x in self.cone.rows[k].exact), sp.Integer(0)) for k in weights]
-        found = _solved(columns, (*vectors[i], sp.Integer(1)))
-        common = self.cone.vector(total.whole[0])
+        if self.cone.exponent is None:
+            numbers = [*(proof.shares[k] for k in shares), *(proof.weights[k] for k in weights)]
+            found: list[sp.Expr] = [sp.Rational(x.numerator, x.denominator) for x in numbers]
+        else:
+            columns = [(*vectors[k], sp.Integer(1)) for k in shares]
+            columns += [(*(-x for x in self.cone.rows[k].exact), sp.Integer(0)) for k in weights]
+            found = _solved(columns, (*vectors[i], sp.Integer(1)))
+        common = self.cone.vector(head)
         return Dropped(
+            full,
             self._expr(vectors[i], common),
             tuple((self._expr(vectors[k], common), found[j]) for j, k in enumerate(shares)),
             tuple((self.cone.rows[k].reason, found[len(shares) + j])

@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 
 import sympy as sp
@@ -46,7 +46,7 @@ class Sum:
 
     terms: tuple[tuple[Monomial, sp.Rational], ...]
 
-    @property
+    @cached_property
     def whole(self) -> tuple[Monomial, sp.Rational, sp.Expr]:
         """A monomial and a number, times a sum without negative powers or fractions.
 
@@ -60,9 +60,9 @@ class Sum:
         powers: dict[sp.Expr, sp.Expr] = {}
         for atom in {a for m, _ in self.terms for a in m.atoms}:
             exponents = [m.exponent(atom) for m, _ in self.terms]
-            least = [e for e in exponents if all((x - e).is_nonnegative for x in exponents)]
-            if least:
-                powers[atom] = least[0]
+            least = _least(exponents)
+            if least is not None:
+                powers[atom] = least
         common = Monomial.from_powers(powers)
         top = math.gcd(*(int(c.p) for _, c in self.terms))
         bottom = math.lcm(*(int(c.q) for _, c in self.terms))
@@ -133,6 +133,15 @@ class Quotient:
             for _ in range(power):
                 found = _product(found, dict(total.terms))
         return found
+
+
+def _least(exponents: list[sp.Expr]) -> sp.Expr | None:
+    """The least exponent, where numbers separate them all."""
+    rises = [e - exponents[0] for e in exponents]
+    numbers = [r for r in rises if isinstance(r, sp.Rational)]
+    if len(numbers) < len(rises):
+        return None
+    return exponents[numbers.index(min(numbers))]
 
 
 def _make(coefficient: sp.Rational, head: Monomial, powers: Mapping[Sum, int]) -> Quotient:

@@ -86,7 +86,16 @@ def symscale_command(
         raise typer.Exit(2)
 
 
-from symscale.cli import cost, derive, hardware, limits, notation, ratio, solve  # noqa: E402  # they need `app`
+from symscale.cli import (  # noqa: E402  # they need `app`
+    asymptotics,
+    cost,
+    derive,
+    hardware,
+    limits,
+    notation,
+    ratio,
+    solve,
+)
 
 limits.register(app)
 derive.register(app)
@@ -95,6 +104,7 @@ notation.register(app)
 solve.register(app)
 cost.register(app)
 ratio.register(app)
+asymptotics.register(app)
 
 for command in app.registered_commands:
     command.cls = OneOfEach
