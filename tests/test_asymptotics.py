@@ -538,3 +538,23 @@ def contains(where: Range, number: sp.Rational) -> bool:
         where.to_upper and number == where.upper
     )
     return bool(above and below)
+
+
+def test_pieces_differ_where_bounds_do() -> None:
+    """At p = 1 the edge stays above a constant, beyond it may vanish: not the same answer."""
+    answer = asymptotics(EDGE, known(d, n, path={N: d**p}))
+    found = [(x.where.text("p") if x.where else "", x.limit.kind, x.limit.bounded_below)
+             for x in answer.pieces]  # fmt: skip
+    assert found == [
+        ("0 <= p < 1", "infinity", True), ("p = 1", "undetermined", True),
+        ("p > 1", "undetermined", False),
+    ]  # fmt: skip
+    assert answer.pieces[2].limit.reason.endswith(", at p = 2")
+
+
+def test_a_quotient_as_path_restricts_its_symbols() -> None:
+    growth = known(d, L, path={N: d**2 / L})
+    assert [s for s, _ in growth.supposed] == [N]
+    piece = only(asymptotics(L / d**3, growth))
+    assert piece.limit.kind == "zero"
+    assert not known(d, L, path={N: d**2 * L}).supposed

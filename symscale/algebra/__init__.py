@@ -11,4 +11,8 @@ double description, `simplex` exact linear programs, `regions` where a piece rul
 Sums: `signs` of coefficients, `posynomial` the canonical form, `geometric` and
 `stationary` closed forms, `bounds` where there are none, `numeric` the optimum by
 another road.
+
+Growth: `quotient` sums over sums in factors, `growth` which products outgrow which,
+`orders` classes of growth, `leading` and `behaviour` of a quotient, `crossing` where
+an open exponent changes it, `asymptotics` the whole.
 """

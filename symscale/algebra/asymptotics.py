@@ -221,7 +221,10 @@ def _joined(left: Behaviour, right: Behaviour, exponent: sp.Symbol) -> Behaviour
     ]  # fmt: skip
     if not all(_same(x, y, at) for x, y in pairs) or left.conditions != right.conditions:
         return None
-    if left.limit.kind != right.limit.kind or (left.leading is None and left != right):
+    if left.leading is None and left.limit.reason != right.limit.reason:
+        return None
+    facts = [(x.kind, x.bounded, x.bounded_below) for x in (left.limit, right.limit)]
+    if facts[0] != facts[1]:
         return None
     if left.verdict and right.verdict and left.verdict.holds is not right.verdict.holds:
         return None

@@ -39,11 +39,15 @@ class LimitValue:
         kind: "zero", "constant", "infinity" or "undetermined".
         value: 0, the constant, or plus or minus infinity; None where undetermined.
         reason: Why it is undetermined, or "".
+        bounded: Whether the ratio is O(1).
+        bounded_below: Whether it is Omega(1).
     """
 
     kind: LimitKind
     value: sp.Expr | None
     reason: str = ""
+    bounded: bool = False
+    bounded_below: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,32 +120,39 @@ def behaviour(
 
 def _limit(leading: Quotient, order: Order, cone: Cone) -> LimitValue:
     if order.zero:
-        return LimitValue("zero", sp.Integer(0))
+        return LimitValue("zero", sp.Integer(0), bounded=True)
     found = compare(order, order_of(_UNIT, cone))
+    kind, value, reason = _kind(leading, found, cone)
+    return LimitValue(kind, value, reason, found.bounded, found.bounds)
+
+
+def _kind(
+    leading: Quotient, found: Comparison, cone: Cone
+) -> tuple[LimitKind, sp.Expr | None, str]:
+    """Kind, value and reason of a limit, by the comparison of the class with 1."""
     if found.vanishes:
-        return LimitValue("zero", sp.Integer(0))
+        return "zero", sp.Integer(0), ""
     if found.outgrows:
         # All terms of a leading sum have the sign of its first, which is 1.
-        return LimitValue("infinity", sp.oo if leading.coefficient > 0 else -sp.oo)
+        return "infinity", sp.oo if leading.coefficient > 0 else -sp.oo, ""
     varying = leading.expr.free_symbols & set(cone.symbols)
-    if not varying:
-        return LimitValue("constant", leading.expr)
-    constant = _proportion(leading, cone)
+    constant = _proportion(leading, cone) if varying else leading.expr
     if constant is not None:
-        return LimitValue("constant", constant)
+        return "constant", constant, ""
     if found.relation("Theta"):
         names = ", ".join(sorted(map(str, varying)))
-        return LimitValue(
-            "undetermined", None, f"it stays between two constants, and depends on how {names} grow"
-        )
-    ways = _ways(found, cone, "it grows", "it vanishes", "it stays bounded")
-    return LimitValue("undetermined", None, ways)
+        reason = f"it stays between two constants, and depends on how {names} grow"
+        return "undetermined", None, reason
+    return "undetermined", None, _ways(
+        found, cone, "it grows", "it vanishes", "it stays bounded"
+    )  # fmt: skip
 
 
 def _ways(found: Comparison, cone: Cone, above: str, below: str, level: str) -> str:
     """What a quotient does along different growths."""
     cases = ((above, found.above), (below, found.below), (level, found.level))
-    return ", ".join(f"{verb} with {direction_text(cone, way)}" for verb, way in cases if way)
+    text = ", ".join(f"{verb} with {direction_text(cone, way)}" for verb, way in cases if way)
+    return f"{text}, at {cone.exponent[0]} = {cone.exponent[1]}" if cone.exponent else text
 
 
 def _proportion(leading: Quotient, cone: Cone) -> sp.Expr | None:

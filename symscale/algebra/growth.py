@@ -142,6 +142,17 @@ class Growth:
         return found
 
 
+    @property
+    def supposed(self) -> tuple[tuple[sp.Symbol, Monomial], ...]:
+        """Symbols of the path whose least value restricts how others grow, as of L = d^2/n."""
+        return tuple(
+            (symbol, value)
+            for symbol, value in self.path.items()
+            if symbol in self.lower
+            and any(value.exponent(s).is_nonnegative is not True for s in self.varying)
+        )
+
+
 @dataclass(frozen=True)
 class Row:
     """A row of a cone: an inequality on growth.

@@ -100,6 +100,13 @@ def _setting(found: RatioAsymptotics) -> Paragraph:
                   " grows beyond all bounds. "]  # fmt: skip
     else:
         parts.append("Nothing grows. ")
+    others = found.growth.varying[len(found.growth.growing) :]
+    if others:
+        parts += [*_listed(others), " stay above constants. " if len(others) > 1 else
+                  " stays above a constant. "]  # fmt: skip
+    for symbol, value in found.growth.supposed:
+        least = found.growth.lower[symbol]
+        parts += [Formula(sp.Eq(symbol, value.expr, evaluate=False)), f" is at least {least}. "]
     if found.constants:
         parts += ["Constant: ", *_listed(found.constants[:_MOST_CONSTANTS]), "."]
     return Paragraph(tuple(parts))
@@ -174,6 +181,11 @@ def asymptotics_data(found: RatioAsymptotics) -> dict[str, Json]:
         "along": [{"symbol": str(s), **formula_data(e)} for s, e in found.path.items()],
         "assume": [_assumption_data(one) for one in found.growth.assumptions],
         "in": [str(s) for s in found.growth.growing],
+        "above_constants": [str(s) for s in found.growth.varying[len(found.growth.growing) :]],
+        "supposed": [
+            {"symbol": str(s), **formula_data(m), "at_least": str(found.growth.lower[s])}
+            for s, m in found.growth.supposed
+        ],
         "constant": [str(s) for s in found.constants],
         "expression": formula_data(found.cost.expr),
         "on_path": formula_data(answer.expr),
@@ -206,6 +218,7 @@ def _piece_data(piece: Behaviour, exponent: str) -> dict[str, Json]:
     value = piece.limit.value
     limit["value"] = None if value is None else formula_data(value)
     limit["reason"] = piece.limit.reason
+    limit["bounded"], limit["bounded_below"] = piece.limit.bounded, piece.limit.bounded_below
     verdict = piece.verdict
     return {
         "where": None if piece.where is None else piece.where.text(exponent),
