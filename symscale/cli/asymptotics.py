@@ -67,15 +67,16 @@ def asymptotics(
     """How a ratio of costs grows along a path: leading term, class, limit, all exact."""
     from symscale.render import asymptotics as render
     from symscale.studies.asymptotics import ratio_asymptotics
-    from symscale.studies.ratios import named_costs
+    from symscale.studies.ratios import NAMES, named_costs
 
     costs = named_costs(model)
     if ratio is None:
         if along or assume or growing is not None or expect is not None:
             raise InputError("name a ratio (list: symscale asymptotics)")
+        meanings = {name: meaning for name, (meaning, _) in NAMES.items()}
         emit(
-            form, lambda: render.costs_document(costs), lambda: render.costs_data(costs),
-            output, force,
+            form, lambda: render.costs_document(costs, meanings),
+            lambda: render.costs_data(costs, meanings), output, force,
         )
         return
     found = ratio_asymptotics(

@@ -28,19 +28,19 @@ _MOST_PROOFS = 12  # terms whose proof is shown
 _MOST_CONSTANTS = 30
 
 
-def costs_document(costs: Mapping[str, Cost]) -> Document:
+def costs_document(costs: Mapping[str, Cost], meanings: Mapping[str, str]) -> Document:
     """The costs and ratios that have names."""
-    rows = tuple((name, str(c.unit), Formula(c.expr)) for name, c in costs.items())
-    columns = (Column("name"), Column("unit"), Column("formula", wrap=True, share=0.6))
+    rows = tuple((name, str(c.unit), meanings[name]) for name, c in costs.items())
+    columns = (Column("name"), Column("unit"), Column("meaning", wrap=True, share=0.6))
     ask = paragraph("Ask for one, or for a quotient: symscale asymptotics compute/serialized")
     return Document("Costs and ratios", (Table(columns, rows), ask))
 
 
-def costs_data(costs: Mapping[str, Cost]) -> dict[str, Json]:
+def costs_data(costs: Mapping[str, Cost], meanings: Mapping[str, str]) -> dict[str, Json]:
     """The costs and ratios that have names, as JSON data."""
     return {
         "ratios": [
-            {"name": name, "unit": str(c.unit), **formula_data(c.expr)}
+            {"name": name, "unit": str(c.unit), "meaning": meanings[name], **formula_data(c.expr)}
             for name, c in costs.items()
         ]
     }

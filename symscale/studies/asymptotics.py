@@ -39,6 +39,7 @@ MAX_POWER = 1000  # of a symbol or number, once paths are put into one another
 
 _GREEK = {"Θ": "Theta", "Ω": "Omega", "ω": "omega", "Ο": "O", "ο": "o"}
 _CLASS = re.compile(r"\s*([^\s()]*)\s*\((.*)\)\s*", re.DOTALL)
+_NAME = re.compile(r"[^\W\d][\w.-]*")
 _UNBOUNDED_SIZES = ("P", "b", "D", "T")
 
 
@@ -166,18 +167,23 @@ def read_ratio(text: str, costs: Mapping[str, Cost]) -> Cost:
         'FLOP/byte'
     """
     _require_short(text, "the ratio")
-    names = {name: Notation(name, str(c.unit), name, name).symbol for name, c in costs.items()}
-    if re.fullmatch(r"\s*[^\W\d][\w.-]*\s*", text) and text.strip() not in {*costs, *NOTATION}:
+    if _NAME.fullmatch(text.strip()) and text.strip() not in {*costs, *NOTATION}:
         raise unknown_name("cost or ratio", text.strip(), costs, see="symscale asymptotics")
-    every = {**{name: e.symbol for name, e in NOTATION.items()}, **names}
-    units = {e.symbol: parse_unit(e.unit) for e in NOTATION.values()}
-    units.update({names[name]: cost.unit for name, cost in costs.items()})
+    # A name may have hyphens, which the parser reads as minus.
+    plain = {name: name.replace("-", "_") for name in costs}
+    code = re.sub(r"[^\W\d][\w-]*", lambda match: plain.get(match[0], match[0]), text)
+    stand_in = {name: Notation(p, "1", p, p).symbol for name, p in plain.items()}
+    every = {**{name: e.symbol for name, e in NOTATION.items()},
+             **{p: stand_in[name] for name, p in plain.items()}}  # fmt: skip
     try:
-        expr = parse_expression(text, every)
+        expr = parse_expression(code, every)
+        used = {name: costs[name] for name in costs if stand_in[name] in expr.free_symbols}
+        units = {e.symbol: parse_unit(e.unit) for e in NOTATION.values()}
+        units.update({stand_in[name]: cost.unit for name, cost in used.items()})
         unit = unit_of(expr, units)
     except InputError as error:
         raise error.with_context(short(text)) from None
-    return Cost(expr.xreplace({names[name]: cost.expr for name, cost in costs.items()}), unit)
+    return Cost(expr.xreplace({stand_in[name]: cost.expr for name, cost in used.items()}), unit)
 
 
 def read_path(texts: Iterable[str]) -> dict[sp.Symbol, Monomial]:
