@@ -115,7 +115,7 @@ def words_by_tier(entry: Communication, split: TierSplit) -> tuple[sp.Expr, ...]
 
     Hierarchical collectives: within a unit first, so that across units only 1/p of the
     payload is left for each of its p devices. A point-to-point transfer crosses the
-    outermost tier that it can; an all-to-all sends each part straight to its device.
+    outermost tier that it can, and so does what first and last stage share; an all-to-all sends each part straight to its device.
 
     Example:
         >>> from symscale.costs.cost import cost
@@ -130,7 +130,7 @@ def words_by_tier(entry: Communication, split: TierSplit) -> tuple[sp.Expr, ...]
     for i, degree in enumerate(split.degrees):
         if degree == 1:
             found.append(sp.Integer(0))
-        elif entry.collective == "point-to-point":
+        elif entry.collective == "point-to-point" or entry.place == "both ends":
             found.append(entry.words.expr if i == split.outermost else sp.Integer(0))
         elif entry.collective == "all-to-all":
             # Of the p participants, those in other units of this tier but the same unit above.
