@@ -103,8 +103,9 @@ def test_what_is_not_given_stays_symbolic() -> None:
 @pytest.mark.parametrize(
     "arguments",
     [("cost", "deepseek-v3"), ("cost", "moe-transformer"), ("cost", "t5-11b", "--tp", "8"),
-     ("ratio", "palm", "--tp", "16", "--replicate-kv"), ("ratio", "mixtral-8x7b", "--tp", "8", "--dp", "8", "--ep",
-      "8"), ("sweep", "future"), ("models",)],
+     ("ratio", "palm", "--tp", "16", "--replicate-kv"),
+     ("ratio", "mixtral-8x7b", "--tp", "8", "--dp", "8", "--ep", "8"), ("sweep", "future"),
+     ("models",)],
     ids=" ".join,
 )
 def test_every_command_prints_every_format(arguments: tuple[str, ...], form: str) -> None:

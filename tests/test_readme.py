@@ -1,6 +1,8 @@
 """What the README shows is what the program prints."""
 
 import re
+import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from symscale.presets.models import load_model
 from symscale.render import text
 from symscale.render.reports import limits_document
 from symscale.studies.answer import training_limits
+from test_cli import run
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -63,3 +66,37 @@ def test_the_page_on_models_names_every_key_and_family() -> None:
     named = set(re.findall(r"`(?:\[\[)?(\w+)(?:\]\])?`", page)) | {"title", "source", "note"}
     named |= {"query_rank", "kv_rank", "rotary_width"}
     assert {*MODEL_KEYS, *FAMILIES} <= named
+
+
+def placeholder(word: str) -> bool:
+    """Whether a word of a command stands for something of the reader's own."""
+    if word in ("check", "mine.toml") or word.startswith("NAME="):
+        return True
+    return word in ("FILE", "NAME", "RATIO", "MODEL") or word.endswith(("FILE.toml", "proof.json"))
+
+
+def commands() -> list[tuple[str, ...]]:
+    """Every command that the documentation shows, those with a placeholder apart."""
+    found = set()
+    for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), ROOT / "CONTRIBUTING.md"]:
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+        lines = re.findall(r"^    (symscale .*)$", text, re.M) + re.findall(
+            r"`(symscale [^`\n]*)`", text
+        )
+        for line in lines:
+            words = tuple(shlex.split(line, comments=True))[1:]
+            if words and not any(map(placeholder, words)):
+                found.add(words)
+    return sorted(found)
+
+
+@pytest.mark.parametrize("command", commands(), ids=" ".join)
+def test_commands_of_the_documentation_run(
+    command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(ROOT / "docs" / "problems", tmp_path / "docs" / "problems")
+    shutil.copy(ROOT / "tests" / "data" / "configs" / "gpt2.json", tmp_path / "config.json")
+    monkeypatch.chdir(tmp_path)
+    done = run(*command)
+    assert (done.code, done.err) == (0, ""), done.err
+    assert done.out or "-o" in command

@@ -115,7 +115,8 @@ def words_by_tier(entry: Communication, split: TierSplit) -> tuple[sp.Expr, ...]
 
     Hierarchical collectives: within a unit first, so that across units only 1/p of the
     payload is left for each of its p devices. A point-to-point transfer crosses the
-    outermost tier that it can, and so does what first and last stage share; an all-to-all sends each part straight to its device.
+    outermost tier that it can, and so does what first and last stage share; an
+    all-to-all sends each part straight to its device.
 
     Example:
         >>> from symscale.costs.cost import cost
