@@ -14,6 +14,7 @@ Example:
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 
 import sympy as sp
@@ -21,6 +22,7 @@ import sympy as sp
 from symscale.errors import unknown_name
 
 DATA_MOVEMENT = "erdil-schneider-joseph-2024"
+PROGRAM = "erdil-schneider-joseph-program"
 CHINCHILLA = "hoffmann-2022"
 TWO_CS = "pati-2023"
 KORTHIKANTI = "korthikanti-2022"
@@ -205,6 +207,36 @@ _HARDWARE = [
     Notation("a", "1", "a", "width of the activation shard that hides its traffic", DATA_MOVEMENT),
     Notation("n", "token", "n", "tokens of a nanobatch and expert", DATA_MOVEMENT),
 ]
+_SIMULATION = [
+    Notation("d_out", "1", _sub("d", "out"), "rows of a weight matrix on one device", lower=1),
+    Notation("d_in", "1", _sub("d", "in"), "columns of a weight matrix on one device", lower=1),
+    Notation("C_s", "FLOP/s", "C_s", "sustained arithmetic rate of a device", PROGRAM),
+    Notation("k_MP", "1", _sub("k", "MP"), "multiprocessors of a device", PROGRAM),
+    Notation("k_PB", "1", _sub("k", "PB"), "processing blocks of a multiprocessor", PROGRAM),
+    Notation("S_R", "word", "S_R", "words of registers of a processing block", PROGRAM),
+    Notation("S_L2", "word", _sub("S", "L2"), "words of the cache that multiprocessors share",
+             PROGRAM),
+    Notation("S_mem", "word", _sub("S", "mem"), "words of memory of a device"),
+    Notation("W_L2", "word/s", _sub("W", "L2"), "bandwidth of that cache, reads and writes",
+             PROGRAM),
+    Notation("W_sh", "word/s", _sub("W", "sh"), "bandwidth of all memories in multiprocessors",
+             PROGRAM),
+    Notation("tau_mm", "s", r"\tau_{\mathrm{mm}}", "latency of a matrix product", PROGRAM),
+    Notation("tau_net", "s", r"\tau_{\mathrm{net}}", "latency of one phase of a collective",
+             PROGRAM),
+    Notation("t_block", "s", _sub("t", "block"),
+             "time of the products of one block and expert on one microbatch", PROGRAM),
+    Notation("t_mm", "s", _sub("t", "mm"), "time of all products of a step on one device", PROGRAM),
+    Notation("t_TP", "s", _sub("t", "TP"), "time of tensor-parallel traffic in a step", PROGRAM),
+    Notation("t_PP", "s", _sub("t", "PP"), "time of transfers between blocks in a step", PROGRAM),
+    Notation("t_DP", "s", _sub("t", "DP"), "time of data-parallel traffic in a step", PROGRAM),
+    Notation("l_TP", "s", _sub("l", "TP"), "latency of tensor parallelism in a step", PROGRAM),
+    Notation("l_PP", "s", _sub("l", "PP"), "latency of transfers between blocks in a step",
+             PROGRAM),
+    Notation("l_DP", "s", _sub("l", "DP"), "latency of data parallelism in a step", PROGRAM),
+    Notation("f_idle", "1", _sub("f", "idle"), "share of a step in which a pipeline waits",
+             PROGRAM),
+]
 _GENERIC = [
     Notation(name, "1", name, f"length of dimension {name} of a matrix product", group="generic")
     for name in ("I", "J", "K")
@@ -237,6 +269,7 @@ NOTATION: Mapping[str, Notation] = MappingProxyType(
             *_grouped("parallelism", _PARALLEL),
             *_grouped("transformer", _TRANSFORMER),
             *_grouped("hardware", _HARDWARE),
+            *_grouped("simulation", _SIMULATION),
             *_grouped("matrix product", _GENERIC),
         ]
     }
@@ -285,6 +318,50 @@ def notation(name: str | sp.Expr) -> Notation:
     return NOTATION[text]
 
 
+MOST_TIERS = 8
+"""Tiers that a network may have, as many as a machine's file may state."""
+
+TIERED = ("N_DP", "N_TP_model", "N_TP_ff", "N_PP", "N_EP", "W_net", "tau_net")
+"""The names that have a value for each tier of a network."""
+
+
+@lru_cache(maxsize=256)
+def tier_notation(name: str, tier: int) -> Notation:
+    r"""Return the entry of a symbol's value at one tier of a network.
+
+    Args:
+        name: One of `TIERED`.
+        tier: Which tier, from 1, the lowest.
+
+    Raises:
+        UnknownNameError: If the name has no values by tier.
+
+    Example:
+        >>> tier_notation("N_DP", 2).name, tier_notation("N_DP", 2).latex
+        ('N_DP_2', 'N_{\\mathrm{DP},2}')
+    """
+    if name not in TIERED:
+        raise unknown_name("symbol with a value at each tier", name, TIERED)
+    entry = NOTATION[name]
+    return Notation(
+        f"{name}_{tier}", entry.unit, f"{entry.latex[:-1]},{tier}}}",
+        f"{entry.meaning}, at tier {tier}", entry.source, entry.group, entry.lower,
+    )
+
+
+def tier_symbol(name: str, tier: int) -> sp.Symbol:
+    """Return the symbol of a name's value at one tier of a network, 1 the lowest.
+
+    Raises:
+        UnknownNameError: If the name has no values by tier.
+
+    Example:
+        >>> tier_symbol("N_DP", 2)
+        N_DP_2
+    """
+    return tier_notation(name, tier).symbol
+
+
 def latex_of_name(name: str) -> str:
     r"""Return LaTeX for a name: after the first underscore comes an upright subscript.
 
@@ -302,4 +379,10 @@ def latex_of_name(name: str) -> str:
 
 def latex_names(extra: Iterable[Notation] = ()) -> dict[sp.Symbol, str]:
     """Return the table of symbols to their LaTeX, for SymPy's `symbol_names`."""
-    return {entry.symbol: entry.latex for entry in [*NOTATION.values(), *extra]}
+    return {**_latex_of_notation(), **{entry.symbol: entry.latex for entry in extra}}
+
+
+@lru_cache(maxsize=1)
+def _latex_of_notation() -> dict[sp.Symbol, str]:
+    by_tier = [tier_notation(name, tier) for name in TIERED for tier in range(1, MOST_TIERS + 1)]
+    return {entry.symbol: entry.latex for entry in [*NOTATION.values(), *by_tier]}

@@ -1,0 +1,75 @@
+"""The figures of a machine as values of the symbols of the simulation."""
+
+from symscale.errors import InputError
+from symscale.machine import Machine
+from symscale.symbols import tier_symbol
+from symscale.times import MEMORY_DIRECTIONS
+
+WORD_BYTES = 2
+"""Bytes of a word: 16 bit."""
+
+_SHARED_BYTES_PER_CLOCK = 128
+"""What a multiprocessor reads from its shared memory in a clock, bytes."""
+
+
+def device_values(machine: Machine) -> dict[str, float]:
+    """Values of the symbols of `symscale.simulate.device`, in words, seconds and FLOP.
+
+    Bandwidths of memory and cache are whole, reads and writes together, but for W_mem,
+    which counts one direction.
+
+    Raises:
+        InputError: If the machine's file lacks a figure that the simulation needs.
+
+    Example:
+        >>> from symscale.machine import load_machine
+        >>> device_values(load_machine("a100-sxm"))["S_L2"]
+        20971520.0
+    """
+    processors = machine.figure("multiprocessors").si
+    clock = machine.figure("clock").si * machine.figure("sustained_fraction").si
+    values = {
+        "C_s": machine.sustained_flop_rate,
+        "W_mem": machine.figure("memory_bandwidth").both_ways / WORD_BYTES / MEMORY_DIRECTIONS,
+        "W_L2": machine.figure("l2_bandwidth").both_ways / WORD_BYTES,
+        "W_sh": _SHARED_BYTES_PER_CLOCK * processors * clock / WORD_BYTES,
+        "S_R": machine.figure("register_bytes").si / WORD_BYTES,
+        "S_L2": machine.figure("l2_capacity").si / WORD_BYTES,
+        "S_mem": machine.memory_capacity_bytes / WORD_BYTES,
+        "k_MP": processors,
+        "k_PB": machine.figure("processing_blocks").si,
+        "tau_mm": machine.product_latency_s,
+        "C": machine.flop_rate,
+    }
+    return {name: float(value) for name, value in values.items()}
+
+
+def network_values(machine: Machine) -> dict[str, float]:
+    """Values of W_net and tau_net at each tier, one direction, in words; inf if unlimited.
+
+    Example:
+        >>> from symscale.machine import load_machine
+        >>> network_values(load_machine("h100-sxm"))["W_net_2"]
+        25000000000.0
+    """
+    values: dict[str, float] = {}
+    for place, tier in enumerate(machine.tiers, start=1):
+        bandwidth = tier.bandwidth
+        words = float("inf") if bandwidth.unlimited else float(bandwidth.one_way / WORD_BYTES)
+        values[tier_symbol("W_net", place).name] = words
+        values[tier_symbol("tau_net", place).name] = float(tier.latency.si)
+    return values
+
+
+def is_distributed(machine: Machine) -> bool:
+    """Whether multiprocessors reach each other's memory.
+
+    Raises:
+        InputError: If the machine's file does not say.
+    """
+    if machine.distributed_shared_memory is None:
+        raise InputError(
+            f"{machine.title} does not say whether multiprocessors reach each other's memory; "
+            'add distributed_shared_memory = { value = false, source = "..." } to its file'
+        )
+    return machine.distributed_shared_memory
