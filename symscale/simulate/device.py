@@ -201,6 +201,17 @@ def product_time(product: Product, distributed: bool) -> Cost:
     return memory.with_expr(slowest + symbol("tau_mm"))
 
 
+def least_product_time(product: Product) -> Cost:
+    """A time that no product is below: its arithmetic at the sustained rate, and latency.
+
+    Example:
+        >>> least_product_time(symbolic_product(False)).expr
+        tau_mm + 2*d_in*d_out*n/C_s
+    """
+    flop = cost(2 * product.d_out * product.d_in * product.n, "FLOP")
+    return flop / cost(symbol("C_s"), "FLOP/s") + cost(symbol("tau_mm"), "s")
+
+
 def _bandwidth(name: str) -> Cost:
     return cost(symbol(name), "word/s")
 

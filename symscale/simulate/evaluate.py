@@ -51,8 +51,14 @@ def compiled_parts(tiers: int) -> Compiled:
 
 
 @lru_cache(maxsize=64)
+def compiled_step_time(schedule: Schedule) -> Compiled:
+    """The time of a step, "t_step", from its parts."""
+    return Compiled({"t_step": step_time(schedule).expr})
+
+
+@lru_cache(maxsize=64)
 def compiled_step(schedule: Schedule) -> Compiled:
-    """Times, utilization and memory of a step, from its parts."""
+    """Times, utilization and memory of a step, and the time of a run, from its parts."""
     step = step_time(schedule)
     outputs = {
         "t_step": step, "training": training_time(step), "utilization": utilization(step),

@@ -1,5 +1,9 @@
 """The figures of a machine as values of the symbols of the simulation."""
 
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
 from symscale.errors import InputError
 from symscale.machine import Machine
 from symscale.symbols import tier_symbol
@@ -12,7 +16,8 @@ _SHARED_BYTES_PER_CLOCK = 128
 """What a multiprocessor reads from its shared memory in a clock, bytes."""
 
 
-def device_values(machine: Machine) -> dict[str, float]:
+@lru_cache(maxsize=64)
+def device_values(machine: Machine) -> Mapping[str, float]:
     """Values of the symbols of `symscale.simulate.device`, in words, seconds and FLOP.
 
     Bandwidths of memory and cache are whole, reads and writes together, but for W_mem,
@@ -41,10 +46,11 @@ def device_values(machine: Machine) -> dict[str, float]:
         "tau_mm": machine.product_latency_s,
         "C": machine.flop_rate,
     }
-    return {name: float(value) for name, value in values.items()}
+    return MappingProxyType({name: float(value) for name, value in values.items()})
 
 
-def network_values(machine: Machine) -> dict[str, float]:
+@lru_cache(maxsize=64)
+def network_values(machine: Machine) -> Mapping[str, float]:
     """Values of W_net and tau_net at each tier, one direction, in words; inf if unlimited.
 
     Example:
@@ -58,7 +64,7 @@ def network_values(machine: Machine) -> dict[str, float]:
         words = float("inf") if bandwidth.unlimited else float(bandwidth.one_way / WORD_BYTES)
         values[tier_symbol("W_net", place).name] = words
         values[tier_symbol("tau_net", place).name] = float(tier.latency.si)
-    return values
+    return MappingProxyType(values)
 
 
 def is_distributed(machine: Machine) -> bool:
