@@ -33,7 +33,10 @@ from symscale.symbols import NOTATION
 ROOT = Path(__file__).resolve().parents[1]
 PRESETS = ROOT / "symscale" / "presets" / "hardware"
 FORMATS = ("text", "json", "latex", "markdown")
-COMMANDS = ("limits", "cliffs", "derive", "derivations", "hardware", "symbols", "asymptotics")
+COMMANDS = (
+    "limits", "cliffs", "derive", "derivations", "hardware", "symbols", "asymptotics", "simulate",
+    "plan",
+)  # fmt: skip
 ANSWERS = (
     ("limits",),
     ("limits", "--hardware", "h100-sxm"),

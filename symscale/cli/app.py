@@ -94,6 +94,7 @@ from symscale.cli import (  # noqa: E402  # they need `app`
     limits,
     notation,
     ratio,
+    simulate,
     solve,
 )
 
@@ -105,6 +106,7 @@ solve.register(app)
 cost.register(app)
 ratio.register(app)
 asymptotics.register(app)
+simulate.register(app)
 
 for command in app.registered_commands:
     command.cls = OneOfEach

@@ -142,6 +142,13 @@ def write_by(path: Path, write: Callable[[Path], object], option: str = "-o") ->
 
 @contextmanager
 def progress_line(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how far the exact solver is; see `progress_text`."""
+    with progress_text(what) as show:
+        yield lambda done, held: show(f"{done} rows done, {held} rays held")
+
+
+@contextmanager
+def progress_text(what: str) -> Iterator[Callable[[str], None]]:
     """Show on a terminal's stderr how far a long computation is; nothing elsewhere.
 
     The line appears after two seconds, and is wiped at the end.
@@ -149,11 +156,11 @@ def progress_line(what: str) -> Iterator[Callable[[int, int], None]]:
     start = time.monotonic()
     shown = False
 
-    def report(done: int, held: int) -> None:
+    def report(how_far: str) -> None:
         nonlocal shown
         if sys.stderr.isatty() and time.monotonic() - start > _PATIENCE_S:
             shown = True
-            sys.stderr.write(f"\r{what}: {done} rows done, {held} rays held ")
+            sys.stderr.write(f"\r{what}: {how_far} ")
             sys.stderr.flush()
 
     try:

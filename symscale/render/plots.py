@@ -37,11 +37,42 @@ def check_format(path: Path) -> None:
 
 
 def _figure() -> tuple[Any, Any]:
+    return new_figure((1.0,), 4.2)
+
+
+def new_figure(panels: Sequence[float], height: float) -> tuple[Any, Any]:
+    """Make a figure of panels above one another that share their x axis.
+
+    Args:
+        panels: Their relative heights.
+        height: Height of the figure, inches.
+
+    Returns:
+        The figure, and its axes: one, or an array where there are several panels.
+    """
     mpl.use("Agg")
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6.0, 4.2))
-    return figure, figure.subplots()
+    figure = Figure(figsize=(6.0, height))
+    ratios = {"height_ratios": list(panels)}
+    return figure, figure.subplots(len(panels), 1, sharex=True, gridspec_kw=ratios)
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw in the one style of all figures."""
+    with mpl.rc_context(_STYLE):
+        yield
+
+
+def colour(index: int) -> str:
+    """A colour that those who see few colours can tell from the others.
+
+    Example:
+        >>> colour(0) == colour(8)
+        True
+    """
+    return COLOURS[index % len(COLOURS)]
 
 
 @contextmanager

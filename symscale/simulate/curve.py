@@ -15,8 +15,9 @@ from math import ceil, log2
 import numpy as np
 
 from symscale.machine import Machine
-from symscale.simulate.evaluate import by_tier, evaluate
-from symscale.simulate.parameters import device_values
+from symscale.simulate.device import STREAMS
+from symscale.simulate.evaluate import by_tier, compiled_streams, evaluate
+from symscale.simulate.parameters import device_values, is_distributed
 from symscale.simulate.search import Found, search
 from symscale.simulate.shapes import Shape
 from symscale.simulate.space import Problem
@@ -48,6 +49,7 @@ class Point:
         steps: Steps of the run.
         state_bytes: Bytes of parameters and optimizer, all devices together.
         activation_bytes: Bytes of activations, all devices together.
+        streams: Seconds of a step that each stream of the products would take alone.
     """
 
     plan: Found
@@ -57,6 +59,7 @@ class Point:
     steps: float
     state_bytes: float
     activation_bytes: float
+    streams: dict[str, float]
 
 
 def measure(machine: Machine, plans: Sequence[Found]) -> list[Point]:
@@ -72,13 +75,14 @@ def measure(machine: Machine, plans: Sequence[Found]) -> list[Point]:
             for k in places
         ]  # fmt: skip
         columns = {n: np.array([values[n] for values in each]) for n in each[0]}
-        found = {n: np.broadcast_to(c, len(places)).tolist()
-                 for n, c in evaluate(machine, columns, schedule).items()}
+        answers = evaluate(machine, columns, schedule)
+        answers |= compiled_streams(is_distributed(machine))({**device_values(machine), **columns})
+        found = {n: np.broadcast_to(c, len(places)).tolist() for n, c in answers.items()}
         for row, k in enumerate(places):
             points[k] = Point(
                 plans[k], found["utilization"][row], found["training"][row],
                 {name: found[name][row] for name in PARTS}, found["steps"][row],
-                found["state"][row], found["activations"][row],
+                found["state"][row], found["activations"][row], {n: found[n][row] for n in STREAMS},
             )
     return [p for p in points if p is not None]
 

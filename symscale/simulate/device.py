@@ -168,11 +168,41 @@ def product_flop(product: Product) -> Cost:
     return cost(2 * sp.Mul(*edges), "FLOP")
 
 
+STREAMS = ("arithmetic", "memory", "cache", "shared memory")
+"""What a product can be limited by; the slowest sets its time."""
+
+
+def streams(product: Product, distributed: bool) -> dict[str, Cost]:
+    """Seconds of a product's arithmetic and of each of its streams, by the names of `STREAMS`.
+
+    In the sizes of the product and C_s, W_mem, W_L2, W_sh, S_L2, S_R, k_MP and k_PB of
+    the device.
+
+    Args:
+        product: The product.
+        distributed: Whether multiprocessors reach each other's memory.
+    """
+    registers, cache, processors, blocks = symbols("S_R S_L2 k_MP k_PB")
+    block = USABLE * registers
+    multiprocessor = blocks * block
+    shared_cache = greatest(USABLE * cache, multiprocessor)
+    into_cache = traffic(product, shared_cache, sp.Integer(1))
+    into_processors = traffic(product, multiprocessor, processors, distributed=distributed)
+    into_registers = traffic(product, block, processors * blocks)
+    through_cache = into_cache.direct + into_processors.direct
+    shared = into_processors.direct + into_processors.between + into_registers.direct
+    return {
+        "arithmetic": product_flop(product) / cost(symbol("C_s"), "FLOP/s"),
+        "memory": memory_time(into_cache.direct, sp.Integer(1)),
+        "cache": through_cache / cost(symbol("W_L2"), "word/s"),
+        "shared memory": shared / cost(symbol("W_sh"), "word/s"),
+    }
+
+
 def product_time(product: Product, distributed: bool) -> Cost:
     """Seconds of one matrix product: the slowest of its streams, plus its latency.
 
-    In the sizes of the product and C_s, W_mem, W_L2, W_sh, S_L2, S_R, k_MP, k_PB and
-    tau_mm of the device.
+    In the symbols of `streams`, and tau_mm.
 
     Args:
         product: The product.
@@ -182,23 +212,11 @@ def product_time(product: Product, distributed: bool) -> Cost:
         >>> str(product_time(symbolic_product(False), True).unit)
         's'
     """
-    registers, cache, processors, blocks = symbols("S_R S_L2 k_MP k_PB")
-    block = USABLE * registers
-    multiprocessor = blocks * block
-    shared_cache = greatest(USABLE * cache, multiprocessor)
-    into_cache = traffic(product, shared_cache, sp.Integer(1))
-    into_processors = traffic(product, multiprocessor, processors, distributed=distributed)
-    into_registers = traffic(product, block, processors * blocks)
-    memory = memory_time(into_cache.direct, sp.Integer(1))
-    l2 = (into_cache.direct + into_processors.direct) / _bandwidth("W_L2")
-    shared = (
-        into_processors.direct + into_processors.between + into_registers.direct
-    ) / _bandwidth("W_sh")
-    arithmetic = product_flop(product) / cost(symbol("C_s"), "FLOP/s")
-    for other in (l2, shared, arithmetic):
-        memory.require_same_unit(other)
-    slowest = greatest(memory.expr, l2.expr, shared.expr, arithmetic.expr)
-    return memory.with_expr(slowest + symbol("tau_mm"))
+    first, *others = streams(product, distributed).values()
+    for other in others:
+        first.require_same_unit(other)
+    slowest = greatest(first.expr, *(other.expr for other in others))
+    return first.with_expr(slowest + symbol("tau_mm"))
 
 
 def least_product_time(product: Product) -> Cost:
@@ -210,10 +228,6 @@ def least_product_time(product: Product) -> Cost:
     """
     flop = cost(2 * product.d_out * product.d_in * product.n, "FLOP")
     return flop / cost(symbol("C_s"), "FLOP/s") + cost(symbol("tau_mm"), "s")
-
-
-def _bandwidth(name: str) -> Cost:
-    return cost(symbol(name), "word/s")
 
 
 @lru_cache(maxsize=8)

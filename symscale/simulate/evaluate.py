@@ -25,6 +25,7 @@ from symscale.simulate.step import (
     activation_words,
     block_time,
     parts,
+    product_streams,
     state_words,
     step_time,
     training_time,
@@ -41,6 +42,12 @@ TOKENS_PER_PARAMETER = 20
 def compiled_block(distributed: bool) -> Compiled:
     """The time of a block's products, "t_block"."""
     return Compiled({"t_block": block_time(distributed).expr})
+
+
+@lru_cache(maxsize=4)
+def compiled_streams(distributed: bool) -> Compiled:
+    """Seconds of a step that each stream of the products would take alone."""
+    return Compiled({name: s.expr for name, s in product_streams(distributed).items()})
 
 
 @lru_cache(maxsize=8)

@@ -18,7 +18,13 @@ from symscale.costs.cost import Cost, cost, total
 from symscale.costs.pipeline import bubble_fraction
 from symscale.costs.sparse_mlp import SparseMLP, sparse_mlp
 from symscale.simulate import network
-from symscale.simulate.device import Product, least_product_time, product_time
+from symscale.simulate.device import (
+    STREAMS,
+    Product,
+    least_product_time,
+    product_time,
+    streams,
+)
 from symscale.simulate.extremes import greatest
 from symscale.symbols import notation, symbol, symbols
 
@@ -89,6 +95,16 @@ def block_time(distributed: bool) -> Cost:
     """
     products = block_products(sparse_mlp())
     return total([product_time(p, distributed) for p in products], "s")
+
+
+def product_streams(distributed: bool) -> dict[str, Cost]:
+    """Seconds of a step that each stream of the products would take alone.
+
+    Args:
+        distributed: Whether multiprocessors reach each other's memory.
+    """
+    each = [streams(p, distributed) for p in block_products(sparse_mlp())]
+    return {n: total([s[n] for s in each], "s") * block_repeats() for n in STREAMS}
 
 
 def least_block_time() -> Cost:

@@ -1,0 +1,285 @@
+"""Commands `simulate`, `plan` and `evaluate`."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from symscale.cli.options import ForceOption, FormatOption, OutputOption
+from symscale.cli.output import (
+    Format,
+    check_writable,
+    emit,
+    progress_text,
+    write_by,
+    write_whole,
+)
+from symscale.cli.part_file import PartFile
+from symscale.cli.scaling import (
+    BatchRuleOption,
+    HardwareListOption,
+    PublishedOption,
+    RuleOption,
+    RunDurationOption,
+    SparseOption,
+    read_machines,
+    read_rules,
+    read_seconds,
+    read_shape,
+    read_shapes,
+)
+from symscale.errors import InputError, NoAnswerError, unknown_name
+
+if TYPE_CHECKING:
+    from symscale.machine import Machine
+    from symscale.render.simulation import Assumptions, Run
+    from symscale.simulate.shapes import Shape
+
+_MODELS = ("sparse-mlp",)
+
+PlotOption = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="FILE", help="Draw it: FILE ends in .pdf, .svg or .png."),
+]
+
+
+def simulate(
+    hardware: HardwareListOption = None,
+    sparse: SparseOption = False,
+    batch_rule: BatchRuleOption = "default",
+    rules: RuleOption = None,
+    widths: Annotated[
+        str | None,
+        typer.Option(
+            "--widths", metavar="LOW..HIGH|N,N,..",
+            help="Which d_model: those of the study in a range, or a list. Default: all of the "
+            "study's, 12288 to 1572864.",
+        ),
+    ] = None,
+    duration: RunDurationOption = None,
+    as_published: PublishedOption = False,
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            "--csv", metavar="FILE.csv", help="Write a row for each model; an interrupted run "
+            "goes on from FILE.csv.part.",
+        ),
+    ] = None,
+    plot: PlotOption = None,
+    form: FormatOption = Format.text,
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Utilization against training compute: for each model the best plan that is in time."""
+    _check_paths({"--csv": csv, "--plot": plot, "-o": output}, force)
+    machines = read_machines(hardware)
+    scaling = read_rules(sparse, batch_rule, rules)
+    shapes = read_shapes(widths, scaling)
+    seconds = read_seconds(duration)
+    from symscale.render.simulation import Assumptions, curves_data, curves_document
+    from symscale.simulate.curve import QUARTER_S
+    from symscale.simulate.tables import CURVE_COLUMNS, csv_text
+
+    assumptions = Assumptions(scaling, seconds or QUARTER_S, as_published)
+    columns = (*CURVE_COLUMNS, "mark")
+    part = None
+    if csv is not None:
+        part = PartFile(csv, _run_key(machines, shapes, assumptions))
+        part.start(csv_text([], CURVE_COLUMNS))
+    with progress_text("simulating") as show:
+        runs = [_run(m, shapes, assumptions, part, show) for m in machines]
+    if not any(run.rows for run in runs):
+        if part is not None:
+            part.remove()
+        names = ", ".join(m.name for m in machines)
+        raise NoAnswerError(
+            f"no cluster of {names} finishes d_model = {shapes[0].d_model} in "
+            f"{(assumptions.duration_s or 0) / 86400:.4g} days; allow more by --duration"
+        )
+    if csv is not None and part is not None:
+        rows = [row for run in runs for row in run.rows]
+        write_whole(csv, csv_text(rows, columns), "--csv")
+        part.remove()
+    if plot is not None:
+        from symscale.render.curve_plots import curve_plot
+
+        write_by(plot, lambda p: curve_plot(runs, p), "--plot")
+    emit(
+        form,
+        lambda: curves_document(runs, assumptions),
+        lambda: curves_data(runs, assumptions),
+        output,
+        force,
+    )
+
+
+def _run(
+    machine: "Machine", shapes: "Sequence[Shape]", assumptions: "Assumptions",
+    part: PartFile | None, show: Any,
+) -> "Run":
+    """Simulate a curve, from where an interrupted run left it."""
+    from symscale.render.simulation import Run
+    from symscale.simulate.curve import QUARTER_S, curve
+    from symscale.simulate.step import Schedule
+    from symscale.simulate.tables import (
+        CURVE_COLUMNS,
+        csv_text,
+        curve_row,
+        marked,
+        read_csv,
+        read_curve_rows,
+    )
+
+    rows = []
+    if part is not None and part.text.count("\n") > 1:
+        where = str(part.path)
+        held = read_curve_rows(read_csv(part.text, where, CURVE_COLUMNS), where)
+        rows = [row for row in held if row["hardware"] == machine.name]
+    begun = len(rows)
+    points = curve(
+        machine, shapes[begun:], duration_s=assumptions.duration_s or QUARTER_S,
+        schedule=Schedule(as_published=assumptions.as_published),
+        progress=lambda done: show(f"{machine.name}: {begun + done} of {len(shapes)} models"),
+    )
+    for point in points:
+        rows.append(curve_row(point, machine.name))
+        if part is not None:
+            part.add(csv_text(rows[-1:], CURVE_COLUMNS, header=False))
+    ended = len(rows) < len(shapes)
+    return Run(machine, marked(rows, machine, ended), ended)
+
+
+def _run_key(
+    machines: "Sequence[Machine]", shapes: "Sequence[Shape]", assumptions: "Assumptions"
+) -> str:
+    """What a run depends on, in one line."""
+    from symscale.simulate.parameters import device_values, network_values
+
+    what = {
+        "hardware": [m.name for m in machines],
+        "figures": [dict(device_values(m)) | dict(network_values(m)) for m in machines],
+        "tiers": [[t.size for t in m.tiers] for m in machines],
+        "shapes": [repr(s) for s in shapes],
+        "duration_s": assumptions.duration_s,
+        "as_published": assumptions.as_published,
+    }
+    digest = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
+    return f"symscale simulate, run {digest}: {', '.join(m.name for m in machines)}"
+
+
+def plan(
+    hardware: HardwareListOption = None,
+    devices: Annotated[
+        int | None, typer.Option("--devices", metavar="N", help="Devices of the cluster.")
+    ] = None,
+    model: Annotated[
+        str, typer.Option("--model", metavar="NAME", help="The model: sparse-mlp.")
+    ] = "sparse-mlp",
+    d_model: Annotated[
+        int | None, typer.Option("--d-model", metavar="N", help="Width of the residual stream.")
+    ] = None,
+    sparse: SparseOption = False,
+    batch_rule: BatchRuleOption = "default",
+    rules: RuleOption = None,
+    duration: RunDurationOption = None,
+    as_published: PublishedOption = False,
+    runners_up: Annotated[
+        int, typer.Option("--runners-up", metavar="N", min=0, max=100, help="How many to show.")
+    ] = 5,
+    form: FormatOption = Format.text,
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> None:
+    """The best plan of a model on a cluster: its splits, its time by component, what binds."""
+    _check_paths({"-o": output}, force)
+    machines = read_machines(hardware)
+    if len(machines) > 1:
+        raise InputError("--hardware: a plan is for one machine; name one")
+    if model not in _MODELS:
+        raise unknown_name("model", model, _MODELS)
+    if devices is None or not 1 <= devices <= 2**60:
+        raise InputError("--devices: give the number of devices, from 1 to 2^60")
+    scaling = read_rules(sparse, batch_rule, rules)
+    shape = read_shape(d_model, scaling)
+    seconds = read_seconds(duration)
+    from symscale.render.simulation import Assumptions, plan_data, plan_document
+    from symscale.simulate.planning import best_plans
+    from symscale.simulate.step import Schedule
+
+    with progress_text("searching") as show:
+        show("plans of the published space")
+        points = best_plans(
+            machines[0], shape, devices, count=1 + runners_up,
+            schedule=Schedule(as_published=as_published), duration_s=seconds,
+        )
+    assumptions = Assumptions(scaling, seconds, as_published)
+    emit(
+        form,
+        lambda: plan_document(machines[0], points, assumptions),
+        lambda: plan_data(machines[0], points, assumptions),
+        output,
+        force,
+    )
+
+
+def evaluate(
+    file: Annotated[str, typer.Argument(metavar="PLANS.csv", help="One plan a row.")],
+    output: OutputOption = None,
+    as_published: PublishedOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Time, utilization, traffic and memory of plans, one a row: see docs/simulator.md."""
+    _check_paths({"-o": output}, force)
+    text = _read(file)
+    from symscale.simulate.plans_table import PLAN_COLUMNS, RESULT_COLUMNS, evaluate_rows
+    from symscale.simulate.tables import csv_text, read_csv
+
+    rows = read_csv(text, file, PLAN_COLUMNS)
+    found = evaluate_rows(rows, file, as_published=as_published)
+    columns = [*rows[0], *(name for name in RESULT_COLUMNS if name not in rows[0])]
+    answer = csv_text(found, columns)
+    if output is not None:
+        write_whole(output, answer)
+    else:
+        typer.echo(answer, nl=False)
+
+
+def _read(file: str) -> str:
+    path = Path(file)
+    try:
+        if path.is_dir():
+            raise InputError(f"{file}: is a folder; name a CSV file")
+        if path.stat().st_size > 2**29:
+            raise InputError(f"{file}: is larger than 512 MiB; split it")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{file}: is not UTF-8 text; save it as UTF-8") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "the path is malformed"
+        raise InputError(f"{file}: {reason}; check the path") from error
+
+
+def _check_paths(paths: dict[str, Path | None], force: bool) -> None:
+    """Refuse what cannot be written before any work is done."""
+    given: dict[Path, str] = {}
+    for option, path in paths.items():
+        if path is not None:
+            check_writable(path, force, option)
+            other = given.setdefault(path.absolute(), option)
+            if other != option:
+                raise InputError(f"{option} {path}: {other} names the same file; name another")
+    plot = paths.get("--plot")
+    if plot is not None:
+        from symscale.render.plots import check_format
+
+        check_format(plot)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the application."""
+    app.command()(simulate)
+    app.command()(plan)
+    app.command()(evaluate)
