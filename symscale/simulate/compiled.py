@@ -17,8 +17,8 @@ import sympy as sp
 
 from symscale.errors import FormulaError
 
-BLOCK = 8192
-"""Rows that are computed together: some twenty temporary arrays of them fit a cache."""
+BLOCK = 16384
+"""Rows that are computed together: their temporary arrays fit a cache."""
 
 _Key = tuple[Any, ...]
 

@@ -32,7 +32,7 @@ DOUBLINGS = 12
 LINEAR_SHARE = 0.8
 """Scaling is linear while utilization is above this share of the sustained rate's."""
 
-_TOGETHER, _LATE = 24, 4
+_TOGETHER, _LATE = 16, 4
 """Models that are searched at once, and of those that take more than two doublings."""
 
 
