@@ -16,13 +16,13 @@ import numpy as np
 
 from symscale.machine import Machine, load_machine
 from symscale.simulate import curve as curves
-from symscale.simulate.candidates import candidates, step_times
+from symscale.simulate.candidates import STEADY, candidates, outline, step_times
 from symscale.simulate.curve import Point, curve
 from symscale.simulate.device import compiled_product
 from symscale.simulate.parameters import device_values, network_values
 from symscale.simulate.search import search
 from symscale.simulate.shapes import Shape, published_shapes
-from symscale.simulate.space import Problem, count_plans
+from symscale.simulate.space import PUBLISHED_SPACE, Problem, count_plans
 from symscale.simulate.step import Schedule
 
 ROUNDS = 7
@@ -107,19 +107,19 @@ def ranked_per_second() -> None:
     """Plans ranked on one core, with products tabulated: in arrays, and with their tiers."""
     machine, shapes = load_machine("h100-sxm"), published_shapes()[15:30]
     problems = [Problem(s, 2**26) for s in shapes]
-    table = candidates(machine, problems, Schedule(), np.full(len(problems), np.inf))
-    if table is None:
-        raise SystemExit("no plans")
+    plans = outline(machine, problems, PUBLISHED_SPACE, Schedule())
+    every = np.arange(len(plans.bound))
+    table = candidates(machine, problems, plans, every, PUBLISHED_SPACE, Schedule())
     columns = {**table.columns, **network_values(machine)}
     repeated = {
         n: np.tile(c, 12) if isinstance(c, np.ndarray) else c for n, c in columns.items()
     }
     count = 12 * len(table.row)
-    seconds = fastest(lambda: step_times(repeated, True, Schedule(), 2))
+    seconds = fastest(lambda: step_times(repeated, STEADY, Schedule(), 2))
     print(f"{'plans ranked, in arrays':<43}{count / seconds / 1e6:8.2f} M/s")
-    plans = sum(count_plans(machine, p) for p in problems)
+    number = sum(count_plans(machine, p) for p in problems)
     seconds = fastest(lambda: search(machine, problems))
-    print(f"{'plans of the space searched':<43}{plans / seconds / 1e6:8.2f} M/s, {plans} plans")
+    print(f"{'plans of the space searched':<43}{number / seconds / 1e6:8.2f} M/s, {number} plans")
 
 
 def curve_times() -> None:

@@ -15,11 +15,12 @@ from symscale.simulate.search import Found, search
 from symscale.simulate.shapes import SPARSE, Rules, Shape, make_shape, published_shapes
 from symscale.simulate.space import (
     ORDER,
+    PUBLISHED_SPACE,
     Problem,
     count_plans,
+    degrees_of,
     divisors,
     inner_splits,
-    published_degrees,
     tensor_splits,
     tier_sizes,
 )
@@ -270,6 +271,6 @@ def test_inner_splits_are_all_and_distinct() -> None:
 
 def test_degrees_multiply_to_the_cluster() -> None:
     problems = [Problem(make_shape(16384, Rules(experts=SPARSE)), 10 * 2**k) for k in (10, 13)]
-    degrees = published_degrees(problems)
+    degrees = degrees_of(PUBLISHED_SPACE, problems)
     whole = np.array([p.devices for p in problems])[degrees.owner]
     assert (degrees.table.prod(axis=0) == whole).all()

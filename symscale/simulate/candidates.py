@@ -20,17 +20,18 @@ from symscale.simulate.space import (
     ORDER,
     Degrees,
     Ints,
+    Pipelines,
     Problem,
+    Space,
+    degrees_of,
     inner_splits,
-    published_degrees,
-    published_pipelines,
+    pipelines_of,
     tier_sizes,
 )
-from symscale.simulate.step import Schedule, least_block_time, state_words
+from symscale.simulate.step import Schedule, activation_words, least_block_time, state_words
 from symscale.symbols import tier_notation
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
-Truths = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Candidates:
         problem: Which problem each belongs to.
         row: Which of `degrees` each has.
         degrees: The distinct degrees.
-        zero_bubble: Whether the schedule has no bubble.
+        variant: The variant of the schedule, see `schedule_of`.
         bound: A time, seconds, that no step of the plan is below.
         sizes: Sizes of the tiers, for each problem.
     """
@@ -51,7 +52,7 @@ class Candidates:
     problem: Ints
     row: Ints
     degrees: Degrees
-    zero_bubble: Truths
+    variant: Ints
     bound: Floats
     sizes: Sequence[tuple[int, ...]]
 
@@ -91,66 +92,131 @@ def needed(columns: Mapping[str, Any], tiers: int, rows: Ints) -> dict[str, Any]
     }
 
 
+STEADY, RECOMPUTE = 1, 2
+"""Parts of a variant: without a bubble, activations computed again."""
+
+
+def schedule_of(variant: int, schedule: Schedule) -> Schedule:
+    """The schedule of a plan's variant."""
+    return replace(
+        schedule, zero_bubble=bool(variant & STEADY), recompute=bool(variant & RECOMPUTE)
+    )
+
+
 def step_times(
-    columns: Mapping[str, Any], zero_bubble: Truths | bool, schedule: Schedule, tiers: int
+    columns: Mapping[str, Any], variant: Ints | int, schedule: Schedule, tiers: int
 ) -> tuple[Floats, Floats]:
     """Times of steps, and of the traffic in them, seconds.
 
     Args:
         columns: Values of the notation, numbers or arrays.
-        zero_bubble: For each plan, whether its schedule has no bubble.
+        variant: For each plan 0, or the sum of STEADY and RECOMPUTE where they apply.
         schedule: What overlaps.
         tiers: Tiers of the network.
     """
     values = {**columns, **compiled_parts(tiers)(columns)}
     traffic = values["t_TP"] + values["t_PP"] + values["t_DP"]
 
-    def times(zero: bool) -> Floats:
-        found: Floats = compiled_step_time(replace(schedule, zero_bubble=zero))(values)["t_step"]
+    def times(kind: int) -> Floats:
+        found: Floats = compiled_step_time(schedule_of(kind, schedule))(values)["t_step"]
         return found
 
-    if isinstance(zero_bubble, bool):
-        return times(zero_bubble), traffic
-    return np.where(zero_bubble, times(True), times(False)), traffic
+    if isinstance(variant, int):
+        return times(variant), traffic
+    first, *others = np.flatnonzero(np.bincount(variant, minlength=1)).tolist() or [0]
+    step = times(first)
+    for kind in others:
+        step = np.where(variant == kind, times(kind), step)
+    return step, traffic
+
+
+@dataclass(frozen=True)
+class Outline:
+    """Degrees of several problems, before microbatches and tiers.
+
+    Attributes:
+        columns: Values of the notation.
+        degrees: The degrees.
+        bound: A time, seconds, that no step with them is below.
+        sizes: Sizes of the tiers, for each problem.
+    """
+
+    columns: dict[str, Any]
+    degrees: Degrees
+    bound: Floats
+    sizes: Sequence[tuple[int, ...]]
+
+
+def outline(
+    machine: Machine, problems: Sequence[Problem], space: Space, schedule: Schedule
+) -> Outline:
+    """The degrees of a space, with bounds; infinite where parameters do not fit."""
+    tiers = len(machine.tiers)
+    sizes = [tier_sizes(machine, p.devices) for p in problems]
+    known = [size or (1,) * tiers for size in sizes]
+    degrees = degrees_of(space, problems)
+    columns = _columns(machine, problems, degrees)
+    inner = np.array([int(np.prod(s[:-1], dtype=np.int64)) for s in known])
+    columns |= _lowest_degrees(columns, inner[degrees.owner], tiers)
+    bound = _worth_it(machine, columns, space, schedule)
+    whole = np.array([size is not None for size in sizes])
+    return Outline(columns, degrees, np.where(whole[degrees.owner], bound, np.inf), known)
 
 
 def candidates(
-    machine: Machine, problems: Sequence[Problem], schedule: Schedule, worst: Floats
-) -> Candidates | None:
-    """The plans of the published space that fit in memory and may be fast enough.
+    machine: Machine, problems: Sequence[Problem], plans: Outline, chosen: Ints, space: Space,
+    schedule: Schedule,
+) -> Candidates:
+    """The plans of some degrees, before their tiers, that fit in memory.
 
     Args:
         machine: The machine.
         problems: Models and clusters.
+        plans: Their degrees.
+        chosen: Which of these.
+        space: Where microbatches and schedules come from.
         schedule: What overlaps.
-        worst: For each problem the seconds that a step may take.
-
-    Returns:
-        The plans; None if there are none.
     """
-    tiers = len(machine.tiers)
-    sizes = [tier_sizes(machine, p.devices) for p in problems]
-    known = [size or (1,) * tiers for size in sizes]
-    worst = np.where([size is None for size in sizes], -np.inf, worst)
-    degrees = published_degrees(problems)
-    columns = _columns(machine, problems, degrees)
-    inner = np.array([int(np.prod(s[:-1], dtype=np.int64)) for s in known])
-    columns |= _lowest_degrees(columns, inner[degrees.owner], tiers)
-    chosen = np.nonzero(_worth_it(machine, columns, schedule) <= worst[degrees.owner])[0]
-    if not len(chosen):
-        return None
-    degrees = degrees.take(chosen)
-    some = published_pipelines(problems, degrees)
+    degrees = plans.degrees.take(chosen)
+    some = pipelines_of(space, problems, degrees)
+    variant = some.zero_bubble * STEADY
+    if space.activations:
+        again = _recomputed(plans.columns, chosen, some, schedule)
+        some, variant = some.take(again >= 0), (variant + again * RECOMPUTE)[again >= 0]
     picked = chosen[some.row]
-    columns = {n: c[picked] if isinstance(c, np.ndarray) else c for n, c in columns.items()}
+    columns = {
+        n: c[picked] if isinstance(c, np.ndarray) else c for n, c in plans.columns.items()
+    }
     columns |= {"m": some.microbatches.astype(float), "v": some.interleaving.astype(float)}
     columns["t_block"] = _block_times(machine, columns, some.shape)
     bound, _ = step_times(
-        {**columns, **_only_outermost(machine)}, some.zero_bubble, schedule, tiers
+        {**columns, **_only_outermost(machine)}, variant, schedule, len(machine.tiers)
     )
-    return Candidates(
-        columns, degrees.owner[some.row], some.row, degrees, some.zero_bubble, bound, known
-    )
+    owner = degrees.owner[some.row]
+    return Candidates(columns, owner, some.row, degrees, variant, bound, plans.sizes)
+
+
+@lru_cache(maxsize=8)
+def _compiled_memory(schedule: Schedule) -> Compiled:
+    return Compiled({"words": (state_words() + activation_words(schedule)).expr})
+
+
+def _recomputed(
+    columns: Mapping[str, Any], chosen: Ints, some: Pipelines, schedule: Schedule
+) -> Ints:
+    """For each plan 0 if it fits in memory, 1 if it does with recomputation, else -1."""
+    result = np.full(len(some.row), -1, dtype=np.int64)
+    picked = chosen[some.row]
+    names = ("d_model", "d_ff", "L", "E", "b", "N_DP", "N_PP")
+    values: dict[str, Any] = {n: columns[n][picked] for n in names}
+    values["m"] = some.microbatches.astype(float)
+    room = columns["S_mem"] * columns["N"][picked]
+    for recompute in (1, 0):
+        for steady in (0, 1):
+            kind = schedule_of(steady * STEADY + recompute * RECOMPUTE, schedule)
+            fits = _compiled_memory(kind)(values)["words"] <= room
+            result[fits & (some.zero_bubble == steady)] = recompute
+    return result
 
 
 def _columns(
@@ -194,13 +260,15 @@ def _compiled_least() -> Compiled:
     return Compiled({"state": state_words().expr, "t_block": least_block_time().expr})
 
 
-def _worth_it(machine: Machine, columns: Mapping[str, Any], schedule: Schedule) -> Floats:
+def _worth_it(
+    machine: Machine, columns: Mapping[str, Any], space: Space, schedule: Schedule
+) -> Floats:
     """A bound of the time before microbatches are known; infinite without enough memory."""
-    fewest = {"m": columns["N_PP"], "v": 1.0}
+    fewest = {"m": columns["N_PP"] if space.full else 1.0, "v": 1.0}
     values = {**columns, **_only_outermost(machine), **fewest}
     least = _compiled_least()(values)
     values["t_block"] = least["t_block"]
-    bound, _ = step_times(values, True, schedule, len(machine.tiers))
+    bound, _ = step_times(values, STEADY, schedule, len(machine.tiers))
     return np.where(least["state"] <= columns["S_mem"] * columns["N"], bound, np.inf)
 
 

@@ -10,7 +10,14 @@ from symscale.simulate.curve import Point, measure
 from symscale.simulate.parameters import WORD_BYTES, device_values
 from symscale.simulate.search import search
 from symscale.simulate.shapes import Shape
-from symscale.simulate.space import Problem, published_degrees, published_pipelines, tier_sizes
+from symscale.simulate.space import (
+    PUBLISHED_SPACE,
+    Problem,
+    Space,
+    degrees_of,
+    pipeline_counts,
+    tier_sizes,
+)
 from symscale.simulate.step import GRADIENT_AND_MOMENTS, OVERLAPPED, Schedule
 
 _MOST_DOUBLINGS = 50
@@ -41,8 +48,9 @@ def best_plans(
     count: int = 1,
     schedule: Schedule = OVERLAPPED,
     duration_s: float | None = None,
+    space: Space = PUBLISHED_SPACE,
 ) -> list[Point]:
-    """The best plans of the published space, the best first.
+    """The best plans of a space, the best first.
 
     Args:
         machine: The machine.
@@ -51,6 +59,7 @@ def best_plans(
         count: How many plans.
         schedule: What overlaps.
         duration_s: Seconds that the run may take, or None.
+        space: The plans to look at.
 
     Raises:
         InfeasibleError: If no plan fits: which constraint fails, and the smallest cluster
@@ -65,11 +74,13 @@ def best_plans(
         (128, 'matrix products')
     """
     problem = Problem(shape, devices)
-    plans = search(machine, [problem], schedule=schedule, count=count, deadline_s=duration_s)[0]
+    plans = search(
+        machine, [problem], schedule=schedule, count=count, deadline_s=duration_s, space=space
+    )[0]
     if plans:
         return measure(machine, plans)
-    reason = _reason(machine, problem, schedule, duration_s)
-    smallest = smallest_cluster(machine, shape, schedule, duration_s)
+    reason = _reason(machine, problem, schedule, duration_s, space)
+    smallest = smallest_cluster(machine, shape, schedule, duration_s, space)
     remedy = (
         "no cluster E 2^k would do"
         if smallest is None
@@ -79,25 +90,29 @@ def best_plans(
 
 
 def smallest_cluster(
-    machine: Machine, shape: Shape, schedule: Schedule, duration_s: float | None
+    machine: Machine,
+    shape: Shape,
+    schedule: Schedule,
+    duration_s: float | None,
+    space: Space = PUBLISHED_SPACE,
 ) -> int | None:
     """The smallest cluster E 2^k for which there is a plan, or None if there is none."""
     for power in range(_MOST_DOUBLINGS):
         problem = Problem(shape, shape.experts << power)
-        if search(machine, [problem], schedule=schedule, deadline_s=duration_s)[0]:
+        if search(machine, [problem], schedule=schedule, deadline_s=duration_s, space=space)[0]:
             return problem.devices
     return None
 
 
 def _reason(
-    machine: Machine, problem: Problem, schedule: Schedule, duration_s: float | None
+    machine: Machine, problem: Problem, schedule: Schedule, duration_s: float | None, space: Space
 ) -> str:
     """The first constraint that rules out all plans."""
     if tier_sizes(machine, problem.devices) is None:
         sizes = [t for t in machine.tiers if t.size]
         units = " of ".join(f"{t.name}s of {t.size}" for t in reversed(sizes))
         return f"they are no whole number of {units}"
-    degrees = published_degrees([problem])
+    degrees = degrees_of(space, [problem])
     if not len(degrees.owner):
         return "no degrees multiply to it and divide the model and its batch"
     replicas = int(degrees.of("N_DP").min())
@@ -108,9 +123,9 @@ def _reason(
             f"memory: parameters and optimizer need {needed / 1e12:.4g} TB, "
             f"the devices have {capacity / 1e12:.4g} TB"
         )
-    if not len(published_pipelines([problem], degrees).row):
+    if not pipeline_counts(space, [problem], degrees).any():
         return "microbatches: the batch has too few tokens to fill any of its pipelines"
-    best = search(machine, [problem], schedule=schedule)[0]
+    best = search(machine, [problem], schedule=schedule, space=space)[0]
     if best and duration_s is not None:
         steps = problem.shape.run_tokens / problem.shape.batch_tokens
         days = np.array([best[0].step_s * steps, duration_s]) / 86400

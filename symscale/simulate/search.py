@@ -5,24 +5,41 @@ it were alone, and only the outermost tier costs time. Few plans have a bound be
 best time found so far; only their tiers are tried one by one.
 """
 
+from bisect import insort
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from symscale.machine import Machine
-from symscale.simulate.candidates import Candidates, Floats, candidates, needed, step_times
+from symscale.simulate.candidates import (
+    Candidates,
+    Floats,
+    candidates,
+    needed,
+    outline,
+    schedule_of,
+    step_times,
+)
 from symscale.simulate.parameters import network_values
-from symscale.simulate.space import ORDER, Ints, Problem, inner_splits
+from symscale.simulate.space import (
+    ORDER,
+    PUBLISHED_SPACE,
+    Ints,
+    Problem,
+    Space,
+    inner_splits,
+    pipeline_counts,
+)
 from symscale.simulate.step import OVERLAPPED, Schedule
 from symscale.symbols import tier_notation
 
 FIRST_LOOK = 16
 """Plans of lowest bound whose tiers are tried first, four times as many in each turn after."""
 
-_BATCH = 200_000
-"""Plans with tiers that are held at once: some 60 MB of arrays."""
+_BATCH, _ROWS = 200_000, 150_000
+"""Plans with and without tiers that are held at once: some 60 MB of arrays each."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +96,37 @@ class _Pool:
             self.split[rows],
         )
 
-    def join(self, other: "_Pool") -> "_Pool":
-        columns = zip(self.__dict__.values(), other.__dict__.values(), strict=True)
-        return _Pool(*(np.concatenate(pair) for pair in columns))
+
+@dataclass(order=True)
+class _Ranked:
+    """A plan with what it is ranked by: its time, and where times tie its traffic."""
+
+    rounded: int
+    traffic: float
+    found: Found = field(compare=False)
+
+
+@dataclass
+class _Best:
+    """The best plans of each problem so far.
+
+    Attributes:
+        count: How many are kept.
+        plans: The plans of each problem, in order.
+        worst: For each problem the seconds above which a step is of no use.
+    """
+
+    count: int
+    plans: list[list[_Ranked]]
+    worst: Floats
+
+    def add(self, problem: int, ranked: _Ranked) -> None:
+        """Add a plan, unless there are enough better ones."""
+        plans = self.plans[problem]
+        insort(plans, ranked)
+        del plans[self.count :]
+        if len(plans) == self.count:
+            self.worst[problem] = min(self.worst[problem], plans[-1].found.step_s)
 
 
 def search(
@@ -91,8 +136,9 @@ def search(
     schedule: Schedule = OVERLAPPED,
     count: int = 1,
     deadline_s: float | None = None,
+    space: Space = PUBLISHED_SPACE,
 ) -> list[list[Found]]:
-    """Find the best plans of each problem in the published space.
+    """Find the best plans of each problem in a space.
 
     Args:
         machine: The machine.
@@ -100,6 +146,7 @@ def search(
         schedule: What overlaps; whether a plan has a bubble is part of the search.
         count: How many plans of each problem.
         deadline_s: Seconds that a run may take; plans that take longer are not found.
+        space: The plans to look at.
 
     Returns:
         For each problem its plans, the best first; none if no plan fits.
@@ -107,53 +154,60 @@ def search(
     Raises:
         InputError: If the machine's file lacks a figure that the simulation needs.
     """
-    found: list[list[Found]] = [[] for _ in problems]
+    found: list[list[Found]] = []
     for start in range(0, len(problems), 64):
         part = problems[start : start + 64]
-        for plan in _search(machine, part, schedule, count, deadline_s):
-            found[start + plan[0]].append(plan[1])
+        worst = np.full(len(part), np.finfo(float).max)
+        if deadline_s is not None:
+            worst = deadline_s / np.array([p.shape.run_tokens / p.shape.batch_tokens for p in part])
+        best = _Best(count, [[] for _ in part], worst)
+        _search(machine, part, space, schedule, best)
+        found += [[ranked.found for ranked in plans] for plans in best.plans]
     return found
 
 
 def _search(
-    machine: Machine, problems: Sequence[Problem], schedule: Schedule, count: int,
-    deadline_s: float | None,
-) -> list[tuple[int, Found]]:
-    worst = np.full(len(problems), np.finfo(float).max)
-    if deadline_s is not None:
-        steps = [p.shape.run_tokens / p.shape.batch_tokens for p in problems]
-        worst = deadline_s / np.array(steps)
-    table = candidates(machine, problems, schedule, worst)
-    if table is None:
-        return []
-    bound = table.bound
-    order = np.lexsort((bound, table.problem))
-    order = order[bound[order] <= worst[table.problem[order]]]
+    machine: Machine, problems: Sequence[Problem], space: Space, schedule: Schedule, best: _Best
+) -> None:
+    plans = outline(machine, problems, space, schedule)
+    owner = plans.degrees.owner
+    chosen = np.nonzero(plans.bound <= best.worst[owner])[0]
+    if space.activations:  # a large space: the most promising first, so that few remain
+        chosen = chosen[np.argsort(plans.bound[chosen], kind="stable")]
+    counts = np.cumsum(pipeline_counts(space, problems, plans.degrees.take(chosen)))
+    while len(chosen):
+        size = max(1, int(np.searchsorted(counts, counts[0] + _ROWS)))
+        now = chosen[:size]
+        now = now[plans.bound[now] <= best.worst[owner[now]]]
+        if len(now):
+            _look(machine, problems, candidates(machine, problems, plans, now, space, schedule),
+                  schedule, best)  # fmt: skip
+        chosen, counts = chosen[size:], counts[size:]
+
+
+def _look(
+    machine: Machine, problems: Sequence[Problem], table: Candidates, schedule: Schedule,
+    best: _Best,
+) -> None:
+    """Try the tiers of candidates, those of lowest bound first."""
+    order = np.lexsort((table.bound, table.problem))
+    order = order[table.bound[order] <= best.worst[table.problem[order]]]
     problem = table.problem[order]
     rank = np.arange(len(order)) - np.searchsorted(problem, problem)
-    pool: _Pool | None = None
     look = FIRST_LOOK
     while len(order):
         now = rank < look
-        if not now.any():
-            rank -= look
-            continue
         for rows in _batches(order[now], table):
             tried = _try_tiers(machine, table, rows, schedule)
-            tried = tried.take(tried.step <= worst[tried.problem]).best(count)
-            pool = tried if pool is None else pool.join(tried).best(count)
-            full = np.bincount(pool.problem, minlength=len(problems)) >= count
-            last = np.full(len(problems), 0.0)
-            np.maximum.at(last, pool.problem, pool.step)
-            worst = np.where(full, np.minimum(worst, last), worst)
+            pool = tried.take(tried.step <= best.worst[tried.problem]).best(best.count)
+            for k, owner in enumerate(pool.problem.tolist()):
+                rounded = int(pool.step[k : k + 1].view(np.int64)[0] >> 12)
+                plan = _found(table, problems, pool, k, schedule)
+                best.add(owner, _Ranked(rounded, float(pool.traffic[k]), plan))
         order, rank = order[~now], rank[~now] - look
-        left = bound[order] <= worst[table.problem[order]]
+        left = table.bound[order] <= best.worst[table.problem[order]]
         order, rank = order[left], rank[left]
         look *= 4
-    if pool is None:
-        return []
-    return [(int(q), _found(table, problems, pool, k, schedule))
-            for k, q in enumerate(pool.problem)]
 
 
 def _batches(rows: Ints, table: Candidates) -> list[Ints]:
@@ -186,7 +240,7 @@ def _try_tiers(machine: Machine, table: Candidates, rows: Ints, schedule: Schedu
             rest = rest / here
         more[tier_notation(name, tiers).name] = rest
     step, traffic = step_times(
-        {**columns, **more}, table.zero_bubble[picked], schedule, len(machine.tiers)
+        {**columns, **more}, table.variant[picked], schedule, len(machine.tiers)
     )
     return _Pool(table.problem[picked], step, traffic, picked, split)
 
@@ -201,7 +255,7 @@ def _found(
         inner = [int(x) for x in lower[:, index]]
         whole = int(table.columns[name][row[0]])
         degrees[name] = (*inner, whole // int(np.prod(inner, dtype=np.int64)))
-    plan = replace(schedule, zero_bubble=bool(table.zero_bubble[row[0]]))
+    plan = schedule_of(int(table.variant[row[0]]), schedule)
     return Found(
         problems[int(pool.problem[k])], degrees, int(table.columns["m"][row[0]]),
         int(table.columns["v"][row[0]]), plan, float(pool.step[k]),

@@ -4,7 +4,7 @@ The published space: with N devices and E experts, N_EP = gcd(N, E); N_TP N_DP N
 the rest, N_TP a divisor of d_model d_ff, N_DP of the batch, N_PP of the blocks; N_TP_ff
 lies between isqrt(N_TP) and four times that; microbatches are among the four fewest that
 keep the pipeline full, with as much interleaving as there are blocks, or the fewest that
-need no bubble.
+need no bubble. The wide space has every split, count, interleaving and schedule.
 """
 
 from bisect import bisect_left
@@ -84,8 +84,7 @@ def tensor_splits(degree: int) -> tuple[tuple[int, int], ...]:
     return tuple((degree // f, f) for f in inner)
 
 
-@lru_cache(maxsize=256)
-def _degrees_of(rest: int) -> Ints:
+def _published_degrees(rest: int) -> Ints:
     """N_DP, N_TP_model, N_TP_ff and N_PP for every way to share out `rest` devices."""
     rows = [
         (rest // degree // stages, model, ff, stages)
@@ -93,7 +92,95 @@ def _degrees_of(rest: int) -> Ints:
         for model, ff in tensor_splits(degree)
         for stages in divisors(rest // degree)
     ]
-    return np.array(rows, dtype=np.int64).reshape(-1, 4).T
+    return np.array(rows, dtype=np.int64).reshape(-1, 4)
+
+
+def _all_degrees(rest: int) -> Ints:
+    return np.array(_factorizations(rest, 4), dtype=np.int64)
+
+
+@lru_cache(maxsize=65536)
+def published_pipelines(tokens: int, stages: int, layers: int) -> tuple[tuple[int, int, int], ...]:
+    """Microbatches and interleaving that are tried, and whether without a bubble.
+
+    Args:
+        tokens: Tokens of a batch for each replica and expert.
+        stages: Stages of the pipeline.
+        layers: Blocks of a stage.
+
+    Example:
+        >>> published_pipelines(96, 3, 8)
+        ((3, 8, 0), (4, 8, 0), (6, 8, 0), (8, 8, 0), (6, 1, 1))
+    """
+    counts = divisors(tokens)
+    first = bisect_left(counts, stages)
+    interleaving = layers if stages > 1 else 1
+    tried = [(m, interleaving, 0) for m in counts[first : first + MICROBATCH_CHOICES]]
+    if stages > 1:
+        steady = bisect_left(counts, _steady(stages))
+        tried += [(m, 1, 1) for m in counts[steady : steady + 1]]
+    return tuple(tried)
+
+
+@lru_cache(maxsize=65536)
+def all_pipelines(tokens: int, stages: int, layers: int) -> tuple[tuple[int, int, int], ...]:
+    """Every number of microbatches and every interleaving, with a bubble or without.
+
+    Example:
+        >>> all_pipelines(4, 2, 3)
+        ((1, 1, 0), (1, 3, 0), (2, 1, 0), (2, 3, 0), (4, 1, 0), (4, 3, 0), (4, 1, 1))
+    """
+    counts = divisors(tokens)
+    if stages == 1:
+        return tuple((m, 1, 0) for m in counts)
+    tried = [(m, v, 0) for m in counts for v in divisors(layers)]
+    return (*tried, *((m, 1, 1) for m in counts if m >= _steady(stages)))
+
+
+@lru_cache(maxsize=4096)
+def _steady(stages: int) -> int:
+    return int(microbatches_without_bubble(sp.Integer(stages)))
+
+
+@dataclass(frozen=True)
+class Space:
+    """Which plans a search looks at.
+
+    Attributes:
+        name: Its name.
+        degrees: N_DP, N_TP_model, N_TP_ff and N_PP of so many devices, a row each.
+        pipelines: Microbatches, interleaving and schedule by tokens, stages and blocks
+            of a stage.
+        experts: Whether N_EP may be less than gcd(N, E).
+        full: Whether there are at least as many microbatches as stages.
+        activations: Whether the memory of activations counts; they are computed again where
+            only that makes room for them.
+    """
+
+    name: str
+    degrees: Callable[[int], Ints]
+    pipelines: Callable[[int, int, int], tuple[tuple[int, int, int], ...]]
+    experts: bool
+    full: bool
+    activations: bool
+
+
+PUBLISHED_SPACE = Space("published", _published_degrees, published_pipelines, False, True, False)
+"""What the published program looks at."""
+
+WIDE_SPACE = Space("wide", _all_degrees, all_pipelines, True, False, True)
+"""Every split, microbatch count, interleaving and schedule; memory counts activations."""
+
+
+@lru_cache(maxsize=512)
+def _table(space: Space, devices: int, experts: int) -> Ints:
+    """The degrees of a cluster, in the order of `ORDER`, for a model of so many experts."""
+    most = gcd(devices, experts)
+    parts = []
+    for degree in divisors(most) if space.experts else (most,):
+        rows = space.degrees(devices // degree)
+        parts.append(np.concatenate([rows, np.full((len(rows), 1), degree)], axis=1))
+    return np.concatenate(parts).T
 
 
 @dataclass(frozen=True)
@@ -117,30 +204,29 @@ class Degrees:
         return Degrees(self.table[:, chosen], self.owner[chosen])
 
 
-def published_degrees(problems: Sequence[Problem]) -> Degrees:
-    """The degrees of the published space.
+def degrees_of(space: Space, problems: Sequence[Problem]) -> Degrees:
+    """The degrees of a space that divide what they split.
 
     Example:
         >>> from symscale.simulate.shapes import make_shape
-        >>> published_degrees([Problem(make_shape(12288), 2048)]).table.shape[1]
+        >>> degrees_of(PUBLISHED_SPACE, [Problem(make_shape(12288), 2048)]).table.shape[1]
         145
     """
-    experts = np.array([gcd(p.devices, p.shape.experts) for p in problems])
-    tables = [_degrees_of(p.devices // int(e)) for p, e in zip(problems, experts, strict=True)]
+    tables = [_table(space, p.devices, p.shape.experts) for p in problems]
     owner = np.repeat(np.arange(len(problems)), [t.shape[1] for t in tables])
-    data, model, ff, stages = np.concatenate(tables, axis=1)
+    table = np.concatenate(tables, axis=1)
 
-    def divides(degree: Ints, whole: Callable[[Shape], int]) -> np.ndarray[Any, Any]:
-        return np.array([whole(p.shape) for p in problems], dtype=np.int64)[owner] % degree == 0
+    def divides(name: str, whole: Callable[[Shape], int]) -> np.ndarray[Any, Any]:
+        split = np.array([whole(p.shape) for p in problems], dtype=np.int64)[owner]
+        return split % table[ORDER.index(name)] == 0
 
     fits = np.nonzero(
-        divides(stages, lambda s: s.layers)
-        & divides(model, lambda s: s.d_model)
-        & divides(ff, lambda s: s.d_ff)
-        & divides(data, lambda s: s.batch_tokens)
+        divides("N_PP", lambda s: s.layers)
+        & divides("N_TP_model", lambda s: s.d_model)
+        & divides("N_TP_ff", lambda s: s.d_ff)
+        & divides("N_DP", lambda s: s.batch_tokens)
     )[0]
-    table = np.stack([data[fits], model[fits], ff[fits], stages[fits], experts[owner[fits]]])
-    return Degrees(table, owner[fits])
+    return Degrees(table[:, fits], owner[fits])
 
 
 @dataclass(frozen=True)
@@ -151,65 +237,56 @@ class Pipelines:
         row: Which degrees each belongs to.
         microbatches: Microbatches, m.
         interleaving: Interleaving, v.
-        zero_bubble: Whether the schedule has no bubble.
+        zero_bubble: 1 where the schedule has no bubble, else 0.
         shape: A number for the shape of the products, equal where they are.
     """
 
     row: Ints
     microbatches: Ints
     interleaving: Ints
-    zero_bubble: np.ndarray[Any, np.dtype[np.bool_]]
+    zero_bubble: Ints
     shape: Ints
 
-
-@lru_cache(maxsize=65536)
-def microbatch_counts(tokens: int, stages: int) -> tuple[tuple[int, bool], ...]:
-    """Microbatches that are tried for a pipeline, and whether without a bubble.
-
-    Args:
-        tokens: Tokens of a batch for each replica and expert.
-        stages: Stages of the pipeline.
-
-    Example:
-        >>> microbatch_counts(96, 3)
-        ((3, False), (4, False), (6, False), (8, False), (6, True))
-    """
-    counts = divisors(tokens)
-    first = bisect_left(counts, stages)
-    tried = [(m, False) for m in counts[first : first + MICROBATCH_CHOICES]]
-    if stages > 1:
-        steady = bisect_left(counts, int(microbatches_without_bubble(sp.Integer(stages))))
-        tried += [(m, True) for m in counts[steady : steady + 1]]
-    return tuple(tried)
+    def take(self, chosen: Any) -> "Pipelines":
+        """Some of the plans."""
+        return Pipelines(*(column[chosen] for column in self.__dict__.values()))
 
 
-def published_pipelines(problems: Sequence[Problem], degrees: Degrees) -> Pipelines:
-    """The microbatches and schedules of the published space."""
+def _stages_of(problems: Sequence[Problem], degrees: Degrees) -> list[tuple[int, int, int]]:
+    """Tokens of each replica and expert, stages, and blocks of a stage; 0 tokens if uneven."""
     share = np.array([p.shape.batch_tokens // p.shape.experts for p in problems])[degrees.owner]
+    layers = np.array([p.shape.layers for p in problems])[degrees.owner]
     data, stages = degrees.of("N_DP"), degrees.of("N_PP")
     tokens = np.where(share % data == 0, share // data, 0)
-    codes: dict[tuple[int, int], int] = {}
-    pairs = zip(tokens.tolist(), stages.tolist(), strict=True)
-    code = np.array([codes.setdefault(pair, len(codes)) for pair in pairs])
-    tried = [microbatch_counts(t, p) if t else () for t, p in codes]
-    lengths = np.array([len(t) for t in tried])
-    flat = np.array([choice for t in tried for choice in t], dtype=np.int64).reshape(-1, 2)
-    each = np.array([t for t, _ in codes])
-    product_tokens = np.repeat(each, lengths) // np.maximum(flat[:, 0], 1)
-    distinct, token_code = np.unique(product_tokens, return_inverse=True)
-    row = np.repeat(np.arange(len(code)), lengths[code])
-    starts = (np.cumsum(lengths) - lengths)[code]
-    place = np.arange(len(row)) - np.repeat(np.cumsum(lengths[code]) - lengths[code],
-                                            lengths[code]) + starts[row]  # fmt: skip
-    zero_bubble = flat[place, 1].astype(bool)
-    layers = np.array([p.shape.layers for p in problems])[degrees.owner]
-    interleaving = np.where((stages == 1)[row] | zero_bubble, 1, (layers // stages)[row])
+    return list(zip(tokens.tolist(), stages.tolist(), (layers // stages).tolist(), strict=True))
+
+
+def pipeline_counts(space: Space, problems: Sequence[Problem], degrees: Degrees) -> Ints:
+    """How many pipelines each of some degrees has."""
+    counts = [len(space.pipelines(*k)) if k[0] else 0 for k in _stages_of(problems, degrees)]
+    return np.array(counts, dtype=np.int64)
+
+
+def pipelines_of(space: Space, problems: Sequence[Problem], degrees: Degrees) -> Pipelines:
+    """The microbatches and schedules of a space for some degrees."""
+    codes: dict[tuple[int, int, int], int] = {}
+    keys = _stages_of(problems, degrees)
+    code = np.array([codes.setdefault(key, len(codes)) for key in keys], dtype=np.int64)
+    tried = [space.pipelines(*key) if key[0] else () for key in codes]
+    lengths = np.array([len(t) for t in tried], dtype=np.int64)
+    flat = np.array([choice for t in tried for choice in t], dtype=np.int64).reshape(-1, 3)
+    tokens = np.repeat(np.array([key[0] for key in codes], dtype=np.int64), lengths) // flat[:, 0]
+    distinct, token_code = np.unique(tokens, return_inverse=True)
+    each = lengths[code]
+    row = np.repeat(np.arange(len(code)), each)
+    starts = (np.cumsum(lengths) - lengths)[code] - (np.cumsum(each) - each)
+    place = np.arange(len(row)) + starts[row]
     weights = np.unique(
         np.stack([degrees.owner, degrees.of("N_TP_model"), degrees.of("N_TP_ff")]),
         axis=1, return_inverse=True,
     )[1].reshape(-1)  # fmt: skip
-    shape = weights[row] * len(distinct) + token_code[place]
-    return Pipelines(row, flat[place, 0], interleaving, zero_bubble, shape)
+    shape = weights[row] * max(1, len(distinct)) + token_code[place]
+    return Pipelines(row, flat[place, 0], flat[place, 1], flat[place, 2], shape)
 
 
 def tier_sizes(machine: Machine, devices: int) -> tuple[int, ...] | None:
@@ -263,8 +340,8 @@ def inner_splits(sizes: tuple[int, ...]) -> Ints:
     return table
 
 
-def count_plans(machine: Machine, problem: Problem) -> int:
-    """How many plans the published space has for a model on a cluster.
+def count_plans(machine: Machine, problem: Problem, space: Space = PUBLISHED_SPACE) -> int:
+    """How many plans a space has for a model on a cluster.
 
     Example:
         >>> from symscale.machine import load_machine
@@ -275,8 +352,8 @@ def count_plans(machine: Machine, problem: Problem) -> int:
     sizes = tier_sizes(machine, problem.devices)
     if sizes is None:
         return 0
-    degrees = published_degrees([problem])
-    pipelines = published_pipelines([problem], degrees)
+    degrees = degrees_of(space, [problem])
+    each = pipeline_counts(space, [problem], degrees)
     inner = inner_splits(sizes[:-1]).prod(axis=1)
     ways = (degrees.table.T[:, None, :] % inner[None, :, :] == 0).all(axis=2).sum(axis=1)
-    return int(ways[pipelines.row].sum())
+    return int((ways * each).sum())
