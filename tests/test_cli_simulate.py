@@ -274,6 +274,21 @@ def test_a_plan_in_text_and_json() -> None:
     assert best["step_s"] <= later[0] <= later[1]
 
 
+def test_the_wide_space_from_the_command_line() -> None:
+    """A cluster that is no power of two, with room for activations; better than published."""
+    (wide,) = json.loads(answer(*NARROW, "--wide", "--format", "json"))["curves"]
+    (published,) = json.loads(answer(*NARROW, "--format", "json"))["curves"]
+    assert wide["points"][0]["N"] < published["points"][0]["N"]
+    arguments = ("plan", "--d-model", "40960", "--hardware", "h100-sxm", "--devices", "2097152",
+                 "--format", "json")  # fmt: skip
+    best, other = (json.loads(answer(*arguments, *more)) for more in (["--wide"], []))
+    assert (best["assumptions"]["space"], other["assumptions"]["space"]) == ("wide", "published")
+    assert best["best"]["utilization"] > other["best"]["utilization"]
+    for plan in (best["best"], *best["runners_up"]):
+        used = plan["state_bytes_per_device"] + plan["activation_bytes_per_device"]
+        assert used <= best["memory_capacity_bytes"]
+
+
 @pytest.mark.parametrize("form", ["latex", "markdown"])
 def test_documents_in_other_formats(form: str) -> None:
     assert "12288" in answer(*NARROW, "--format", form)
@@ -296,7 +311,7 @@ def test_clusters_that_no_plan_fits(arguments: str, message: str) -> None:
         "plan", "--d-model", "12288", "--hardware", "h100-sxm", *arguments.split(), code=1
     )
     assert message in line
-    assert "the smallest cluster E 2^k that would do has" in line
+    assert "the smallest cluster that would do has" in line
 
 
 def test_the_smallest_cluster_that_would_do() -> None:

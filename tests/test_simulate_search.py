@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -9,13 +10,20 @@ import pytest
 
 from paper_code import Row, rows
 from symscale.machine import load_machine
-from symscale.simulate.curve import QUARTER_S, curve, end_of_linear_scaling, first_cluster
+from symscale.simulate.curve import (
+    QUARTER_S,
+    cluster_sizes,
+    curve,
+    end_of_linear_scaling,
+    first_cluster,
+)
 from symscale.simulate.evaluate import by_tier, evaluate
 from symscale.simulate.search import Found, search
 from symscale.simulate.shapes import SPARSE, Rules, Shape, make_shape, published_shapes
 from symscale.simulate.space import (
     ORDER,
     PUBLISHED_SPACE,
+    WIDE_SPACE,
     Problem,
     count_plans,
     degrees_of,
@@ -274,3 +282,96 @@ def test_degrees_multiply_to_the_cluster() -> None:
     degrees = degrees_of(PUBLISHED_SPACE, problems)
     whole = np.array([p.devices for p in problems])[degrees.owner]
     assert (degrees.table.prod(axis=0) == whole).all()
+
+
+TIGHT = ("v100-sxm", Shape(4096, 2**14, 64, 1, 8 * 262147, 1e9), 16)
+"""Microbatches of 262147 tokens or of few: activations fit only if computed again, or slowly."""
+
+
+def every_wide_plan(machine_name: str, problem: Problem) -> list[float]:
+    """Times of every plan of the wide space that fits with its activations, by loops."""
+    machine, s, devices = load_machine(machine_name), problem.shape, problem.devices
+    sizes = [t.size for t in machine.tiers[:-1] if t.size]
+    sizes.append(devices // prod(sizes))
+    room = devices * float(machine.memory_capacity_bytes)
+    times: list[float] = []
+    lengths = (s.batch_tokens // s.experts, s.d_model, s.d_ff, s.layers, s.experts)
+    ways = [[d for d in range(1, devices + 1) if devices % d == 0 and n % d == 0] for n in lengths]
+    for degrees in itertools.product(*ways):
+        if prod(degrees) != devices:
+            continue
+        data, _, _, stages, _ = degrees
+        tokens = s.batch_tokens // (s.experts * data)
+        named = splits(dict(zip(ORDER, degrees, strict=True)), sizes)
+        for m in (m for m in range(1, tokens + 1) if tokens % m == 0):
+            blocks = s.layers // stages
+            interleaved = [v for v in range(1, blocks + 1) if blocks % v == 0 and stages > 1]
+            kinds = [(v, False) for v in interleaved or [1]]
+            if 1 < stages <= m / 2:
+                kinds.append((1, True))
+            for v, zero in kinds:
+                for recompute in (False, True):
+                    plan = Schedule(zero_bubble=zero, recompute=recompute)
+                    each = [{**s.values(), "m": float(m), "v": float(v), **by_tier(n)}
+                            for n in named]  # fmt: skip
+                    if not each:
+                        continue
+                    columns = {n: np.array([x[n] for x in each]) for n in each[0]}
+                    found = evaluate(machine, columns, plan)
+                    memory = np.broadcast_to(found["state"] + found["activations"], len(each))
+                    times += [float(t) for t, b in zip(found["t_step"], memory, strict=True)
+                              if b <= room]  # fmt: skip
+    return sorted(times)
+
+
+@pytest.mark.parametrize(
+    ("machine", "shape", "devices"),
+    [
+        ("h100-sxm", Shape(512, 1024, 4, 2, 2**8, 1e9), 16),
+        ("v100-sxm", Shape(256, 512, 6, 1, 2**6 * 3, 1e9), 24),
+        TIGHT,
+        ("h100-sxm-global-nvlink", Shape(512, 1024, 4, 3, 3 * 2**10, 1e9), 12),
+    ],
+)
+def test_the_wide_search_finds_the_best_of_all(machine: str, shape: Shape, devices: int) -> None:
+    found = search(load_machine(machine), [Problem(shape, devices)], space=WIDE_SPACE)[0]
+    expected = every_wide_plan(machine, Problem(shape, devices))
+    assert len(expected) > 300
+    assert found[0].schedule.recompute is ((machine, shape, devices) == TIGHT)
+    assert math.isclose(found[0].step_s, expected[0], rel_tol=1e-12)
+
+
+LEFT_OUT = replace(WIDE_SPACE, activations=False)
+"""The wide space with the memory rule of the published one."""
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_the_wide_search_never_loses(name: str) -> None:
+    """On the same clusters, under the same memory rule, at every sixth published point."""
+    machine, rules = CURVES[name]
+    loaded = load_machine(machine)
+    for point in list(curve(loaded, published_shapes(rules)))[::6]:
+        wide = search(loaded, [point.plan.problem], space=LEFT_OUT)[0][0]
+        assert wide.step_s <= point.plan.step_s * (1 + 1e-12)
+
+
+def test_the_wide_curve_needs_no_larger_clusters() -> None:
+    """Where the published plan has room for its activations, the cluster is as large or less."""
+    loaded = load_machine("h100-sxm")
+    shapes = published_shapes()[4:9]
+    pairs = zip(curve(loaded, shapes, space=WIDE_SPACE), curve(loaded, shapes), strict=True)
+    for wide, published in pairs:
+        room = published.plan.problem.devices * float(loaded.memory_capacity_bytes)
+        assert published.state_bytes + published.activation_bytes <= room
+        assert wide.plan.problem.devices <= published.plan.problem.devices
+        assert wide.training_s <= QUARTER_S
+
+
+def test_cluster_sizes_are_products_of_degrees() -> None:
+    shape = Shape(12, 24, 5, 3, 3 * 2**4, 1e9)
+    products = {
+        prod(d)
+        for d in itertools.product(*(divisors(n) for n in (3, 5, 12, 24, 48)))
+        if prod(d) <= 600 and prod(d) >= 9 and prod(d) % 8 == 0
+    }
+    assert cluster_sizes(load_machine("h100-sxm"), shape, 9, 600) == sorted(products)

@@ -45,6 +45,14 @@ RunDurationOption = Annotated[
         help="Wall-clock time allowed: 90d, 3mo, 1y. Default of curves: 0.25 x 3.154e7 s.",
     ),
 ]
+WideOption = Annotated[
+    bool,
+    typer.Option(
+        "--wide",
+        help="Search every split, microbatch count, interleaving and schedule, on clusters of any "
+        "size, with the memory of activations, not the published space.",
+    ),
+]
 PublishedOption = Annotated[
     bool,
     typer.Option(

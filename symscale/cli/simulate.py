@@ -25,6 +25,7 @@ from symscale.cli.scaling import (
     RuleOption,
     RunDurationOption,
     SparseOption,
+    WideOption,
     read_machines,
     read_rules,
     read_seconds,
@@ -61,6 +62,7 @@ def simulate(
     ] = None,
     duration: RunDurationOption = None,
     as_published: PublishedOption = False,
+    wide: WideOption = False,
     csv: Annotated[
         Path | None,
         typer.Option(
@@ -83,7 +85,7 @@ def simulate(
     from symscale.simulate.curve import QUARTER_S
     from symscale.simulate.tables import CURVE_COLUMNS, csv_text
 
-    assumptions = Assumptions(scaling, seconds or QUARTER_S, as_published)
+    assumptions = Assumptions(scaling, seconds or QUARTER_S, as_published, wide)
     columns = (*CURVE_COLUMNS, "mark")
     part = None
     if csv is not None:
@@ -123,6 +125,7 @@ def _run(
     """Simulate a curve, from where an interrupted run left it."""
     from symscale.render.simulation import Run
     from symscale.simulate.curve import QUARTER_S, curve
+    from symscale.simulate.space import PUBLISHED_SPACE, WIDE_SPACE
     from symscale.simulate.step import Schedule
     from symscale.simulate.tables import (
         CURVE_COLUMNS,
@@ -142,6 +145,7 @@ def _run(
     points = curve(
         machine, shapes[begun:], duration_s=assumptions.duration_s or QUARTER_S,
         schedule=Schedule(as_published=assumptions.as_published),
+        space=WIDE_SPACE if assumptions.wide else PUBLISHED_SPACE,
         progress=lambda done: show(f"{machine.name}: {begun + done} of {len(shapes)} models"),
     )
     for point in points:
@@ -165,6 +169,7 @@ def _run_key(
         "shapes": [repr(s) for s in shapes],
         "duration_s": assumptions.duration_s,
         "as_published": assumptions.as_published,
+        "wide": assumptions.wide,
     }
     digest = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
     return f"symscale simulate, run {digest}: {', '.join(m.name for m in machines)}"
@@ -186,6 +191,7 @@ def plan(
     rules: RuleOption = None,
     duration: RunDurationOption = None,
     as_published: PublishedOption = False,
+    wide: WideOption = False,
     runners_up: Annotated[
         int, typer.Option("--runners-up", metavar="N", min=0, max=100, help="How many to show.")
     ] = 5,
@@ -207,15 +213,17 @@ def plan(
     seconds = read_seconds(duration)
     from symscale.render.simulation import Assumptions, plan_data, plan_document
     from symscale.simulate.planning import best_plans
+    from symscale.simulate.space import PUBLISHED_SPACE, WIDE_SPACE
     from symscale.simulate.step import Schedule
 
     with progress_text("searching") as show:
-        show("plans of the published space")
+        show("plans")
         points = best_plans(
             machines[0], shape, devices, count=1 + runners_up,
             schedule=Schedule(as_published=as_published), duration_s=seconds,
+            space=WIDE_SPACE if wide else PUBLISHED_SPACE,
         )
-    assumptions = Assumptions(scaling, seconds, as_published)
+    assumptions = Assumptions(scaling, seconds, as_published, wide)
     emit(
         form,
         lambda: plan_document(machines[0], points, assumptions),

@@ -57,19 +57,21 @@ class Assumptions:
         rules: The scaling rules.
         duration_s: Seconds that a run may take, or None where there is no limit.
         as_published: Whether zero-bubble schedules leave latency out.
+        wide: Whether the wide space was searched, not the published one.
     """
 
     rules: Rules
     duration_s: float | None
     as_published: bool
+    wide: bool = False
 
 
 def curves_document(runs: Sequence[Run], assumptions: Assumptions) -> Document:
     """Curves of utilization, one machine after another."""
     blocks: list[Block] = [
         paragraph(
-            "For each model the smallest cluster E 2^k that finishes in time, and its best plan "
-            "of the published space. Splits are data x tensor x pipeline x expert."
+            f"For each model the smallest cluster{'' if assumptions.wide else ' E 2^k'} that "
+            "finishes in time, and its best plan. Splits are data x tensor x pipeline x expert."
         ),
         *_assumptions(assumptions),
     ]
@@ -88,6 +90,12 @@ def _assumptions(assumptions: Assumptions) -> list[Paragraph]:
     ]
     if assumptions.duration_s is not None:
         texts.append(f"Time allowed: {assumptions.duration_s / _DAY_S:.6g} days.")
+    texts.append(
+        "Wide space: every split, microbatch count, interleaving and schedule; memory counts "
+        "activations, computed again where only that makes room."
+        if assumptions.wide
+        else "Published space: see docs/simulator.md; memory leaves out activations."
+    )
     if assumptions.as_published:
         texts.append("As published: zero-bubble schedules leave out the latency of a step.")
     return [paragraph(text) for text in texts]
@@ -168,6 +176,7 @@ def _assumptions_data(assumptions: Assumptions) -> dict[str, Json]:
         "depth": rules.depth, "experts": rules.experts, "data": rules.data,
         "batch": BATCH_RULES.get(rules.batch, rules.batch), "duration_s": assumptions.duration_s,
         "as_published": assumptions.as_published,
+        "space": "wide" if assumptions.wide else "published",
     }  # fmt: skip
 
 
@@ -216,7 +225,8 @@ def _schedule_text(point: Point) -> str:
         schedule = f"interleaved 1F1B, {plan.interleaving} chunks a stage"
     else:
         schedule = "1F1B"
-    return f"Schedule: {schedule}; {plan.microbatches} microbatches."
+    again = "; activations are computed again" if plan.schedule.recompute else ""
+    return f"Schedule: {schedule}; {plan.microbatches} microbatches{again}."
 
 
 def _degrees_table(machine: Machine, point: Point) -> Table:
@@ -261,8 +271,8 @@ def _memory(machine: Machine, point: Point) -> Paragraph:
     capacity = device_values(machine)["S_mem"] * WORD_BYTES
     return paragraph(
         "Parameters and optimizer ", Number(point.state_bytes / devices / 1e9, "GB", 4),
-        " of ", Number(capacity / 1e9, "GB", 4), "; activations, which the published space "
-        "does not count, ", Number(point.activation_bytes / devices / 1e9, "GB", 4), ".",
+        " of ", Number(capacity / 1e9, "GB", 4), "; activations ",
+        Number(point.activation_bytes / devices / 1e9, "GB", 4), ".",
     )  # fmt: skip
 
 
@@ -323,6 +333,7 @@ def _point_data(machine: Machine, point: Point) -> dict[str, Json]:
         "microbatches": plan.microbatches,
         "interleaving": plan.interleaving,
         "zero_bubble": plan.schedule.zero_bubble,
+        "recompute": plan.schedule.recompute,
         "binds": binding(point),
         "components": [
             {"name": c.name, "seconds": number(c.seconds), "hidden": c.hidden, "binds": c.binds}

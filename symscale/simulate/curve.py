@@ -20,7 +20,13 @@ from symscale.simulate.evaluate import by_tier, compiled_streams, evaluate
 from symscale.simulate.parameters import device_values, is_distributed
 from symscale.simulate.search import Found, search
 from symscale.simulate.shapes import Shape
-from symscale.simulate.space import Problem
+from symscale.simulate.space import (
+    PUBLISHED_SPACE,
+    Problem,
+    Space,
+    divisors,
+    tier_sizes,
+)
 from symscale.simulate.step import OVERLAPPED, PARTS, Schedule
 
 QUARTER_S = 0.25 * 3.154e7
@@ -100,10 +106,12 @@ def curve(
     duration_s: float = QUARTER_S,
     schedule: Schedule = OVERLAPPED,
     progress: Callable[[int], None] | None = None,
+    space: Space = PUBLISHED_SPACE,
 ) -> Iterator[Point]:
-    """For each model the best plan on the smallest cluster E 2^k that finishes in time.
+    """For each model the best plan on the smallest cluster that finishes in time.
 
-    The curve ends before the first model that no cluster finishes.
+    In the published space clusters are E 2^k, in the wide one any size that the model
+    allows. The curve ends before the first model that no cluster finishes.
 
     Args:
         machine: The machine.
@@ -111,6 +119,7 @@ def curve(
         duration_s: Seconds that a run may take.
         schedule: What overlaps.
         progress: Is told after each search how many models are done.
+        space: The plans to look at.
 
     Yields:
         The points, in the order of the models.
@@ -118,6 +127,9 @@ def curve(
     Raises:
         InputError: If the machine's file lacks a figure that the simulation needs.
     """
+    if space is not PUBLISHED_SPACE:
+        yield from _any_size(machine, shapes, duration_s, schedule, progress, space)
+        return
     found: dict[int, Found] = {}
     tries = [0] * len(shapes)
     first = [first_cluster(machine, s, duration_s) for s in shapes]
@@ -139,6 +151,48 @@ def curve(
                 yield from measure(machine, [found[k] for k in window if k < left[0]])
                 return
         yield from measure(machine, [found[k] for k in window])
+
+
+def cluster_sizes(machine: Machine, shape: Shape, least: int, most: int) -> list[int]:
+    """The clusters on which a model has plans at all: products of divisors of its sizes.
+
+    Args:
+        machine: The machine, whose tiers must be full.
+        shape: The model.
+        least: Smallest cluster.
+        most: Largest.
+
+    Example:
+        >>> from symscale.machine import load_machine
+        >>> from symscale.simulate.shapes import make_shape
+        >>> cluster_sizes(load_machine("h100-sxm"), make_shape(12288), 1500, 2500)
+        [1536, 1728, 1792, 2016, 2048, 2304]
+    """
+    sizes = {1}
+    for part in (shape.experts, shape.layers, shape.d_model, shape.d_ff, shape.batch_tokens):
+        sizes = {a * d for a in sizes for d in divisors(part) if a * d <= most}
+    return sorted(n for n in sizes if n >= least and tier_sizes(machine, n) is not None)
+
+
+def _any_size(
+    machine: Machine, shapes: Sequence[Shape], duration_s: float, schedule: Schedule,
+    progress: Callable[[int], None] | None, space: Space,
+) -> Iterator[Point]:
+    for done, shape in enumerate(shapes):
+        needed = shape.training_flop / (duration_s * device_values(machine)["C_s"])
+        most = min(2**62, first_cluster(machine, shape, duration_s) << (DOUBLINGS - 1))
+        for devices in cluster_sizes(machine, shape, ceil(needed), most):
+            problem = Problem(shape, devices)
+            plans = search(
+                machine, [problem], schedule=schedule, deadline_s=duration_s, space=space
+            )[0]
+            if plans:
+                yield from measure(machine, plans)
+                break
+        else:
+            return
+        if progress is not None:
+            progress(done + 1)
 
 
 def end_of_linear_scaling(machine: Machine, points: Sequence[Point]) -> Point | None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from symscale.errors import InfeasibleError
 from symscale.machine import Machine
-from symscale.simulate.curve import Point, measure
+from symscale.simulate.curve import Point, cluster_sizes, measure
 from symscale.simulate.parameters import WORD_BYTES, device_values
 from symscale.simulate.search import search
 from symscale.simulate.shapes import Shape
@@ -82,9 +82,9 @@ def best_plans(
     reason = _reason(machine, problem, schedule, duration_s, space)
     smallest = smallest_cluster(machine, shape, schedule, duration_s, space)
     remedy = (
-        "no cluster E 2^k would do"
+        "no cluster would do"
         if smallest is None
-        else f"the smallest cluster E 2^k that would do has {smallest} devices"
+        else f"the smallest cluster that would do has {smallest} devices"
     )
     raise InfeasibleError(f"no plan for {devices} devices: {reason}; {remedy}")
 
@@ -96,9 +96,15 @@ def smallest_cluster(
     duration_s: float | None,
     space: Space = PUBLISHED_SPACE,
 ) -> int | None:
-    """The smallest cluster E 2^k for which there is a plan, or None if there is none."""
-    for power in range(_MOST_DOUBLINGS):
-        problem = Problem(shape, shape.experts << power)
+    """The smallest cluster for which there is a plan, or None if there is none.
+
+    Of clusters E 2^k in the published space, of any in a wider one.
+    """
+    sizes = [shape.experts << power for power in range(_MOST_DOUBLINGS)]
+    if space is not PUBLISHED_SPACE:
+        sizes = cluster_sizes(machine, shape, 1, sizes[-1])
+    for devices in sizes:
+        problem = Problem(shape, devices)
         if search(machine, [problem], schedule=schedule, deadline_s=duration_s, space=space)[0]:
             return problem.devices
     return None
@@ -130,7 +136,7 @@ def _reason(
         steps = problem.shape.run_tokens / problem.shape.batch_tokens
         days = np.array([best[0].step_s * steps, duration_s]) / 86400
         return f"time: the fastest run takes {days[0]:.4g} days, {days[1]:.4g} are allowed"
-    return "memory or degrees: none that fits the memory divides the model and its batch"
+    return "memory: no plan's parameters, optimizer and activations fit the devices"
 
 
 def components(point: Point) -> list[Component]:

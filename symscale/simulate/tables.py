@@ -25,9 +25,9 @@ CURVE_COLUMNS = (
     "utilization", "N", "N_TP_model", "N_TP_ff", "N_TP", "N_PP", "pp_interleaving", "N_DP", "N_EP",
     "N_DP_levels", "N_TP_model_levels", "N_TP_ff_levels", "N_PP_levels", "N_EP_levels",
     "num_microbatches", "tp_comm_s", "dp_comm_s", "pp_ep_comm_s", "latency_s",
-    "hardware", "zero_bubble",
+    "hardware", "zero_bubble", "recompute",
 )  # fmt: skip
-"""Columns of a curve; the last two are ours."""
+"""Columns of a curve; the last three are ours."""
 
 _TEXTS = frozenset(("hardware", *(f"{name}_levels" for name in DEGREES)))
 _REALS = frozenset(
@@ -74,6 +74,7 @@ def curve_row(point: Point, hardware: str) -> Row:
         **{f"{name}_levels": levels_text(d) for name, d in plan.degrees.items()},
         "num_microbatches": plan.microbatches, **run_seconds(point), "hardware": hardware,
         "zero_bubble": int(plan.schedule.zero_bubble),
+        "recompute": int(plan.schedule.recompute),
     }  # fmt: skip
     return {name: row[name] for name in CURVE_COLUMNS}
 
