@@ -63,7 +63,7 @@ def network_values(machine: Machine) -> Mapping[str, float]:
         bandwidth = tier.bandwidth
         words = float("inf") if bandwidth.unlimited else float(bandwidth.one_way / WORD_BYTES)
         values[tier_symbol("W_net", place).name] = words
-        values[tier_symbol("tau_net", place).name] = float(tier.latency.si)
+        values[tier_symbol("tau_net", place).name] = float(machine.figure(f"{tier.name}.latency").si)
     return MappingProxyType(values)
 
 
