@@ -20,10 +20,10 @@ from scipy.optimize import linprog
 
 from symscale.algebra.bounds import Bounds, enclose
 from symscale.algebra.domain import Domain, Interval
-from symscale.algebra.geometric import GeometricProgram, SumPiece, closed_forms
+from symscale.algebra.geometric import SumPiece, closed_forms
+from symscale.algebra.geometric_program import GeometricProgram, SumConstraint
 from symscale.algebra.monomial import Monomial
 from symscale.algebra.numeric import minimize
-from symscale.algebra.posynomial import SumConstraint
 from symscale.errors import InfeasibleError, NoAnswerError, UnboundedError
 from symscale.symbols import symbols
 

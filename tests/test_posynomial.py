@@ -14,14 +14,9 @@ import pytest
 import sympy as sp
 from scipy.optimize import minimize_scalar
 
+from symscale.algebra.geometric_program import SumConstraint
 from symscale.algebra.monomial import Monomial
-from symscale.algebra.posynomial import (
-    Scope,
-    SumConstraint,
-    all_monomial,
-    constraints_of,
-    objective_of,
-)
+from symscale.algebra.posynomial import Scope, all_monomial, constraints_of, objective_of
 from symscale.algebra.program import Sense
 from symscale.algebra.signs import positive_monomial, sign_over
 from symscale.errors import FormulaError, InfeasibleError, UnboundedError

@@ -11,7 +11,7 @@ from typing import Literal
 
 import sympy as sp
 
-from symscale.algebra.geometric import GeometricProgram
+from symscale.algebra.geometric_program import GeometricProgram
 from symscale.algebra.limit import Limit
 from symscale.algebra.loglinear import solve
 from symscale.algebra.monomial import ONE, Monomial

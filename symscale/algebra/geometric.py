@@ -1,6 +1,6 @@
-"""Geometric programs: the least sum of monomials under sums of monomials at most 1.
+"""The least sum of monomials under sums of monomials at most 1, in closed form.
 
-Closed forms where there are some: the objective, or the one constraint that is a
+There is one in these cases: the objective, or the one constraint that is a
 sum, is minimised over the variables by choosing which monomial constraints bind;
 what remains has a stationary point in closed form when its exponents admit one
 weighting that balances them (zero degree of difficulty, constants aside). The
@@ -15,53 +15,18 @@ from typing import Any
 
 import sympy as sp
 
-from symscale.algebra.domain import Domain, IndeterminateSignError
+from symscale.algebra.domain import IndeterminateSignError
 from symscale.algebra.elimination import echelon
+from symscale.algebra.geometric_program import GeometricProgram, SumConstraint
 from symscale.algebra.limit import split_fraction
 from symscale.algebra.loglinear import field_to_expr
 from symscale.algebra.monomial import ONE, Monomial
-from symscale.algebra.posynomial import SumConstraint
 from symscale.algebra.scalars import Scalars, scalars_for
 from symscale.algebra.stationary import as_monomial, solve_monomials, stationary
 
 MAX_ACTIVE_SETS = 4000
 
 Values = Mapping[sp.Symbol, sp.Expr]
-
-
-@dataclass(frozen=True)
-class GeometricProgram:
-    """The least sum of monomials under constraints.
-
-    Attributes:
-        variables: The unknowns.
-        objective: The terms of the sum.
-        constraints: The constraints.
-        domain: Where the parameters live.
-        inverse: Whether the optimum asked for is one over the least sum.
-    """
-
-    variables: tuple[sp.Symbol, ...]
-    objective: tuple[Monomial, ...]
-    constraints: tuple[SumConstraint, ...]
-    domain: Domain
-    inverse: bool = False
-
-    @property
-    def exponent_symbols(self) -> tuple[sp.Symbol, ...]:
-        """The symbols that stand in exponents."""
-        found = set().union(*(t.exponent_symbols for t in self.objective))
-        for constraint in self.constraints:
-            found |= set().union(*(t.exponent_symbols for t in constraint.terms))
-        return tuple(sorted(found, key=str))
-
-    @property
-    def parameters(self) -> tuple[sp.Symbol, ...]:
-        """Every symbol that is no variable."""
-        found = set().union(*(t.free_symbols for t in self.objective))
-        for constraint in self.constraints:
-            found |= set().union(*(t.free_symbols for t in constraint.terms))
-        return tuple(sorted(found - set(self.variables), key=str))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sympy as sp
 
-from symscale.algebra.geometric import GeometricProgram
+from symscale.algebra.geometric_program import GeometricProgram
 from symscale.algebra.monomial import Monomial
 from symscale.errors import InfeasibleError, NoAnswerError, UnboundedError
 

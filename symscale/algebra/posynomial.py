@@ -8,39 +8,16 @@ form is refused, with the terms that are to blame.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import sympy as sp
 
+from symscale.algebra.geometric_program import SumConstraint
 from symscale.algebra.monomial import Monomial
 from symscale.algebra.signs import positive_monomial, sign_over
 from symscale.errors import FormulaError, InfeasibleError
 
 MAX_TERMS = 400
-
-
-@dataclass(frozen=True)
-class SumConstraint:
-    """A sum of monomials that is at most 1, or a monomial that equals 1.
-
-    Attributes:
-        name: Its name.
-        terms: The monomials.
-        relation: "<=" or "==".
-        reason: Why it holds.
-        source: Where it is from.
-    """
-
-    name: str
-    terms: tuple[Monomial, ...]
-    relation: Literal["<=", "=="]
-    reason: str
-    source: str = ""
-
-    @property
-    def expr(self) -> sp.Expr:
-        """The sum."""
-        return sp.Add(*(t.expr for t in self.terms))
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any
 import sympy as sp
 
 from symscale.algebra.domain import Domain, Interval
-from symscale.algebra.geometric import GeometricProgram
+from symscale.algebra.geometric_program import GeometricProgram, SumConstraint
 from symscale.algebra.monomial import Monomial
-from symscale.algebra.posynomial import Scope, SumConstraint, constraints_of, objective_of
+from symscale.algebra.posynomial import Scope, constraints_of, objective_of
 from symscale.algebra.program import Sense
 from symscale.errors import FormulaError, InfeasibleError, UnitError
 from symscale.studies.unit_check import unit_of

@@ -9,13 +9,14 @@ import mpmath as mp
 import sympy as sp
 
 from symscale.algebra.bounds import Bounds, enclose, monomial_program
-from symscale.algebra.geometric import GeometricProgram, SumPiece, closed_forms
+from symscale.algebra.geometric import SumPiece, closed_forms
+from symscale.algebra.geometric_program import GeometricProgram, SumConstraint
 from symscale.algebra.limit import Limit
 from symscale.algebra.loglinear import solve
 from symscale.algebra.monomial import Monomial
 from symscale.algebra.numeric import NumericalOptimum, minimize
 from symscale.algebra.points import optimal_point
-from symscale.algebra.posynomial import SumConstraint, all_monomial
+from symscale.algebra.posynomial import all_monomial
 from symscale.errors import NoAnswerError, SymscaleError
 from symscale.studies.problem import Problem
 from symscale.studies.witnesses import witness_of

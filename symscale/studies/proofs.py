@@ -7,7 +7,7 @@ import sympy as sp
 
 from symscale.algebra.bounds import Weights, condense
 from symscale.algebra.certificate import Certificate
-from symscale.algebra.geometric import GeometricProgram
+from symscale.algebra.geometric_program import GeometricProgram
 from symscale.algebra.limit import Limit
 from symscale.algebra.loglinear import solve
 from symscale.algebra.monomial import Monomial
