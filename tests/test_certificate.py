@@ -343,7 +343,10 @@ def test_the_checker_knows_no_solver() -> None:
     modules = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     own = {m for m in modules if m and m.startswith("symscale")}
     assert own <= {
-        f"symscale.{m}" for m in ("algebra.domain", "algebra.monomial", "algebra.program", "errors")
+        f"symscale.{m}"
+        for m in (
+            "algebra.domain", "algebra.findings", "algebra.monomial", "algebra.program", "errors",
+        )
     }
 
 

@@ -8,13 +8,15 @@ verifies every word with exact arithmetic.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import sympy as sp
 
 from symscale.algebra.domain import Domain, IndeterminateSignError
+from symscale.algebra.findings import Finding, require, run
 from symscale.algebra.monomial import ONE, Monomial
 from symscale.algebra.program import Program
-from symscale.errors import CheckFailedError, FormulaError
+from symscale.errors import CheckFailedError
 
 
 @dataclass(frozen=True)
@@ -49,18 +51,25 @@ def check(certificate: Certificate) -> None:
     Raises:
         CheckFailedError: If any part of the claim does not hold; the text says which.
     """
-    try:
-        _check_form(certificate)
-        _check_sums(certificate)
-        _check_bound(certificate)
-        _check_point(certificate)
-        _check_witness(certificate)
-    except (FormulaError, IndeterminateSignError, TypeError) as error:
-        raise CheckFailedError(f"{certificate.piece}: {error}") from error
+    require(certificate.piece, examine(certificate))
 
 
-def _fail(certificate: Certificate, text: str) -> None:
-    raise CheckFailedError(f"{certificate.piece}: {text}")
+def examine(certificate: Certificate) -> tuple[Finding, ...]:
+    """What each check of a certificate finds, up to the first that fails."""
+    return run(
+        (name, shows, partial(test, certificate))
+        for name, shows, test in (
+            ("form", "names are unambiguous, exponents defined, nothing is missing", _check_form),
+            ("sums", "every condensed sum implies its product, and is tight", _check_sums),
+            ("bound", "the constraints multiply to the bound", _check_bound),
+            ("point", "it is feasible under the conditions and attains the bound", _check_point),
+            ("witness", "it is in the domain and satisfies the conditions", _check_witness),
+        )
+    )
+
+
+def _fail(text: str) -> None:
+    raise CheckFailedError(text)
 
 
 def _check_form(certificate: Certificate) -> None:
@@ -68,30 +77,30 @@ def _check_form(certificate: Certificate) -> None:
     program = certificate.program
     names = [c.name for c in program.constraints]
     if len(set(names)) < len(names):
-        _fail(certificate, "two constraints have one name")
+        _fail("two constraints have one name")
     if set(certificate.point) != set(program.variables):
-        _fail(certificate, "the point must give a value to each variable, and to nothing else")
+        _fail("the point must give a value to each variable, and to nothing else")
     monomials = [program.objective, certificate.bound, *certificate.point.values()]
     monomials += [c.ratio for c in program.constraints]
     monomials += [*certificate.conditions, *program.domain.at_least_one]
     symbols = set(program.variables).union(*(m.free_symbols for m in monomials))
     if len({s.name for s in symbols}) < len(symbols):
-        _fail(certificate, "two symbols have one name")
+        _fail("two symbols have one name")
     for s in sorted(symbols - set(program.variables), key=str):
         if not isinstance(certificate.witness.get(s), sp.Rational):
-            _fail(certificate, f"the witness gives no rational value to {s}")
+            _fail(f"the witness gives no rational value to {s}")
     exponents = [*certificate.multipliers.values()]
     exponents += [e for _, e in certificate.bound.powers]
     for exponent in exponents:
         if exponent.has(sp.nan, sp.zoo, sp.oo, sp.I):
-            _fail(certificate, f"{exponent} is no exponent")
+            _fail(f"{exponent} is no exponent")
         if program.domain.sign(sp.fraction(sp.together(exponent))[1]) == 0:
-            _fail(certificate, f"the exponent {exponent} is not defined")
+            _fail(f"the exponent {exponent} is not defined")
     for atom in {a for m in monomials for a in m.atoms if not a.is_Symbol}:
         if not atom.free_symbols & set(program.variables):
             value = atom.xreplace(dict(certificate.witness))
             if not value.is_positive:
-                _fail(certificate, f"{atom} is not positive at the witness")
+                _fail(f"{atom} is not positive at the witness")
 
 
 def _check_sums(certificate: Certificate) -> None:
@@ -103,18 +112,18 @@ def _check_sums(certificate: Certificate) -> None:
     for name, parts in certificate.condensed.items():
         constraint = constraints.get(name)
         if constraint is None or constraint.is_equality:
-            _fail(certificate, f"{name!r} is no constraint that a sum could imply")
+            _fail(f"{name!r} is no constraint that a sum could imply")
             return
         product, total = ONE, sp.Integer(0)
         for term, weight in parts:
             if not (isinstance(weight, sp.Rational) and weight > 0):
-                _fail(certificate, f"the weight {weight} in {name!r} is no positive rational")
+                _fail(f"the weight {weight} in {name!r} is no positive rational")
             scaled = term / Monomial.of(weight)
             if not scaled.substitute(certificate.point).is_one:
-                _fail(certificate, f"at the point a term of {name!r} is not its weight")
+                _fail(f"at the point a term of {name!r} is not its weight")
             product, total = product * scaled**weight, total + weight
         if total != 1 or not (product / constraint.ratio).is_one:
-            _fail(certificate, f"{name!r} is not its sum condensed")
+            _fail(f"{name!r} is not its sum condensed")
 
 
 def _check_bound(certificate: Certificate) -> None:
@@ -123,25 +132,22 @@ def _check_bound(certificate: Certificate) -> None:
     known = {c.name for c in program.constraints}
     for name in certificate.multipliers:
         if name not in known:
-            _fail(certificate, f"a multiplier names no constraint: {name!r}")
+            _fail(f"a multiplier names no constraint: {name!r}")
     if set(certificate.bound.free_symbols) & set(program.variables):
-        _fail(certificate, "the bound contains a variable")
+        _fail("the bound contains a variable")
     product = ONE
     for constraint in program.constraints:
         weight = certificate.multipliers.get(constraint.name, sp.Integer(0))
         if weight == 0:
             continue
         if not constraint.is_equality and not _is_nonnegative(weight, program.domain):
-            _fail(certificate, f"the multiplier of {constraint.name!r}, {weight}, is negative")
+            _fail(f"the multiplier of {constraint.name!r}, {weight}, is negative")
         product = product * constraint.ratio**weight
     claimed = program.objective / certificate.bound
     if program.sense == "minimize":
         claimed = claimed**-1
     if not (product / claimed).is_one:
-        _fail(
-            certificate,
-            f"the constraints multiply to {product.expr}, not to {claimed.expr}",
-        )
+        _fail(f"the constraints multiply to {product.expr}, not to {claimed.expr}")
 
 
 def _is_nonnegative(weight: sp.Expr, domain: Domain) -> bool:
@@ -156,18 +162,18 @@ def _check_point(certificate: Certificate) -> None:
     program = certificate.program
     for x, value in certificate.point.items():
         if set(value.free_symbols) & set(program.variables):
-            _fail(certificate, f"the point's {x} is not a monomial in parameters")
+            _fail(f"the point's {x} is not a monomial in parameters")
     granted = {*certificate.conditions, *(g**-1 for g in program.domain.at_least_one)}
     for constraint in program.constraints:
         ratio = constraint.ratio.substitute(certificate.point)
         binds = certificate.multipliers.get(constraint.name, sp.Integer(0)) != 0
         if constraint.is_equality or binds:
             if not ratio.is_one:
-                _fail(certificate, f"{constraint.name!r} is not tight at the point")
+                _fail(f"{constraint.name!r} is not tight at the point")
         elif ratio not in granted and (ratio.free_symbols or ratio.compare_one() > 0):
-            _fail(certificate, f"{constraint.name!r} fails at the point, or needs a condition")
+            _fail(f"{constraint.name!r} fails at the point, or needs a condition")
     if not (program.objective.substitute(certificate.point) / certificate.bound).is_one:
-        _fail(certificate, "the point does not attain the bound")
+        _fail("the point does not attain the bound")
 
 
 def _check_witness(certificate: Certificate) -> None:
@@ -176,12 +182,12 @@ def _check_witness(certificate: Certificate) -> None:
     for s, interval in domain.exponents.items():
         low, high = interval.lower, interval.upper
         if low is not None and high is not None and low >= high:
-            _fail(certificate, f"the interval of {s}, {interval}, is empty")
+            _fail(f"the interval of {s}, {interval}, is empty")
         if s in certificate.witness and certificate.witness[s] not in interval:
-            _fail(certificate, f"the witness has {s} outside {interval}")
+            _fail(f"the witness has {s} outside {interval}")
     for monomial in domain.at_least_one:
         if monomial.compare_one(certificate.witness) < 0:
-            _fail(certificate, f"the witness is outside the domain: {monomial.expr} < 1")
+            _fail(f"the witness is outside the domain: {monomial.expr} < 1")
     for condition in certificate.conditions:
         if condition.compare_one(certificate.witness) > 0:
-            _fail(certificate, f"the witness violates {condition.expr} <= 1")
+            _fail(f"the witness violates {condition.expr} <= 1")
