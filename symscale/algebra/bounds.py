@@ -16,6 +16,7 @@ from symscale.algebra.limit import Limit
 from symscale.algebra.loglinear import solve
 from symscale.algebra.monomial import ONE, Monomial
 from symscale.algebra.program import Constraint, Program, Sense
+from symscale.symbols import Notation
 
 
 @dataclass(frozen=True)
@@ -135,8 +136,12 @@ def _is_greater(first: sp.Expr, second: sp.Expr) -> bool:
 
 
 def _epigraph(program: GeometricProgram) -> tuple[Monomial, sp.Symbol]:
-    """A variable that bounds the objective; it is named by no problem."""
-    bound = sp.Dummy("objective", positive=True)
+    """A variable that bounds the objective, with a name that the problem leaves free."""
+    taken = {str(s) for s in (*program.variables, *program.parameters)}
+    name = "objective"
+    while name in taken:
+        name += "_"
+    bound = Notation(name, "1", r"\mathrm{objective}", "what bounds the objective").symbol
     return Monomial.of(bound), bound
 
 
