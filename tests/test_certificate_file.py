@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from symscale.algebra.certificate import check
+from symscale.algebra.certificate import Certificate
+from symscale.algebra.checking import check
 from symscale.errors import CheckFailedError, InputError, SymscaleError
 from symscale.studies.certificate_file import certificates_data, read_certificates
 from symscale.studies.problem_answer import answer
@@ -52,7 +53,7 @@ NAMES = sorted(p.stem for p in PROBLEMS.glob("*.toml"))
 def test_what_is_written_holds(name: str, verify: Verify) -> None:
     data = json.loads(written(name))
     assert data["format"] == "symscale-certificate"
-    assert data["version"] == 1
+    assert data["version"] == 2
     assert data["certificates"]
     verify(data)
 
@@ -69,10 +70,14 @@ def test_a_file_keeps_everything(name: str, tmp_path: Path) -> None:
 
 def test_the_documented_example_holds(verify: Verify) -> None:
     page = DOCUMENT.read_text(encoding="utf-8")
-    block = page.split("```json\n")[1].split("```")[0]
-    data = json.loads(block)
-    data["title"] = "documented"
+    blocks = [part.split("```")[0] for part in page.split("```json\n")[1:]]
+    data = json.loads(blocks[0])
+    assert data["certificates"]
     verify(data)
+    sums = json.loads(blocks[1])
+    assert sums["kind"] == "sums"
+    verify({**data, "certificates": [sums]})
+    verify({**data, "version": 1})
 
 
 def changes(data: Any) -> Iterator[tuple[str, Any]]:
@@ -86,6 +91,9 @@ def changes(data: Any) -> Iterator[tuple[str, Any]]:
 
         yield "bound", changed("bound", {**row["bound"], "7": "1"})
         yield "sense", changed("sense", "maximize" if row["sense"] == "minimize" else "minimize")
+        if row.get("kind") == "sums":
+            yield from sum_changes(row, changed)
+            continue
         yield "objective", changed("objective", {**row["objective"], "3": "1"})
         for name, weight in row["multipliers"].items():
             less = {n: w for n, w in row["multipliers"].items() if n != name}
@@ -114,6 +122,36 @@ def changes(data: Any) -> Iterator[tuple[str, Any]]:
             yield f"condition {position}", changed("conditions", fewer)
         if row["conditions"]:
             yield "witness", changed("witness", {})
+
+
+def sum_changes(row: Any, changed: Callable[[str, Any], Any]) -> Iterator[tuple[str, Any]]:
+    """Changes of a certificate of sums."""
+    yield "objective", changed("objective", [*row["objective"], {"3": "1"}])
+    yield "kind", changed("kind", "monomials")
+    yield "no weights", changed("weights", {})
+    for name, shares in row["weights"].items():
+        for k, share in enumerate(shares):
+            other = [*shares[:k], {**share, "13": "1"}, *shares[k + 1 :]]
+            yield f"weight {k} of {name}", changed("weights", {**row["weights"], name: other})
+    for name, terms in row["multipliers"].items():
+        rest = {n: t for n, t in row["multipliers"].items() if n != name}
+        yield f"multiplier {name} removed", changed("multipliers", rest)
+        double = [{**t, "coefficient": f"2*({t['coefficient']})"} for t in terms]
+        yield f"multiplier {name} doubled", changed("multipliers", {**rest, name: double})
+    for name in row["variables"]:
+        moved = {**row["point"], name: {**row["point"][name], "5": "1"}}
+        yield f"point {name}", changed("point", moved)
+    for position, constraint in enumerate(row["constraints"]):
+        if constraint["name"] in row["multipliers"]:
+            rows = copy.deepcopy(row["constraints"])
+            rows[position]["terms"][0]["11"] = "1"
+            yield f"terms {constraint['name']}", changed("constraints", rows)
+    for position, condition in enumerate(row["conditions"]):
+        turned = {"left": condition["right"], "right": condition["left"]}
+        others = [c for i, c in enumerate(row["conditions"]) if i != position]
+        yield f"condition {position} turned", changed("conditions", [*others, turned])
+        yield f"condition {position} removed", changed("conditions", others)
+    yield "witness", changed("witness", {})
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -148,7 +186,7 @@ MALFORMED = {
     "deep": "[" * 100_000,
     "deep objects": '{"a":' * 50_000,
     "other format": whole(format="other"),
-    "later version": whole(version=2),
+    "later version": whole(version=3),
     "no certificates": whole(certificates=[]),
     "certificates no list": whole(certificates={"a": 1}),
     "certificate no object": whole(certificates=[3]),
@@ -226,7 +264,7 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 def condensed(name: str) -> list[Any]:
     """The certificates of a closed form of sums, read back from their file's text."""
     found = answer(load_problem(str(PROBLEMS / f"{name}.toml")))
-    return [c for c in certificates(found) if c.condensed]
+    return [c for c in certificates(found) if isinstance(c, Certificate) and c.condensed]
 
 
 @pytest.mark.parametrize(
@@ -270,6 +308,7 @@ def test_condensed_certificates_survive_their_file(tmp_path: Path) -> None:
     read = read_certificates(str(file))
     for proof, again in zip(proofs, read, strict=True):
         check(again)
+        assert isinstance(again, Certificate)
         assert again.bound == proof.bound or str(again.bound) == str(proof.bound)
         assert {n: len(p) for n, p in again.condensed.items()} == {
             n: len(p) for n, p in proof.condensed.items()
@@ -282,3 +321,24 @@ def test_condensed_certificates_survive_their_file(tmp_path: Path) -> None:
     check(read_certificates(str(file))[0])
     with pytest.raises(CheckFailedError):
         check(read_certificates(str(file))[1])
+
+
+SUMS = json.loads(written("mixed-parallelism"))
+BESIDE = next(c for c in SUMS["certificates"] if c.get("kind") == "sums")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"kind": "other"}, {"kind": 3}, {"objective": {}}, {"objective": [3]},
+        {"weights": []}, {"weights": {"objective": {}}}, {"multipliers": {"X >= 1": {"a": 1}}},
+        {"multipliers": {"X >= 1": [{"coefficient": 1, "monomial": {}}]}},
+        {"conditions": [{}]}, {"conditions": [{"left": {}, "right": []}]}, {"conditions": 3},
+        {"constraints": [{"name": "a", "relation": "<", "terms": []}]}, {"constraints": [{}]},
+        {"sense": "best"}, {"exponents": {"D": []}}, {"exponents": {"D": 3}},
+    ],
+)  # fmt: skip
+def test_malformed_certificates_of_sums(changes: Any, verify: Verify) -> None:
+    with pytest.raises(InputError) as caught:
+        verify({**SUMS, "certificates": [{**BESIDE, **changes}]})
+    assert "\n" not in str(caught.value)

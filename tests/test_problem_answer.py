@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from symscale.algebra.certificate import check
+from symscale.algebra.checking import check
 from symscale.errors import InfeasibleError, InputError, UnboundedError
 from symscale.parsing import parse_expression
 from symscale.studies.problem import Problem

@@ -36,6 +36,7 @@ def emit(
     data: Callable[[], dict[str, Any]],
     output: Path | None = None,
     force: bool = False,
+    lines: Callable[[], str] | None = None,
 ) -> None:
     """Print an answer in a format, to standard output or into a file.
 
@@ -45,6 +46,7 @@ def emit(
         data: Makes the data, for JSON.
         output: The file, or None.
         force: Whether an existing file may be replaced.
+        lines: Makes the text format, where it is not the document's.
     """
     if output is not None:
         check_writable(output, force)
@@ -52,6 +54,8 @@ def emit(
         from symscale.render.data import dump
 
         text = dump(data())
+    elif form is Format.text and lines is not None:
+        text = lines()
     else:
         from symscale.render import latex, markdown
         from symscale.render import text as plain

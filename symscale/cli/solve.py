@@ -81,17 +81,23 @@ def _write_proofs(found: "ProblemAnswer", path: Path) -> None:
     """Write the certificates, and say what they do not prove."""
     from symscale.render.data import dump
     from symscale.studies.certificate_file import certificates_data
-    from symscale.studies.proofs import certificates
+    from symscale.studies.proofs import prove
 
-    proofs = certificates(found)
+    proofs = prove(found)
     write_whole(
-        path, dump(certificates_data(found.problem.title, proofs, symscale.__version__)),
+        path,
+        dump(certificates_data(found.problem.title, proofs.certificates, symscale.__version__)),
         "--certificate",
     )
-    if found.bounds is not None and not all(p.condensed for p in proofs):
+    if proofs.missing:
         typer.echo(
-            "symscale: not every closed form of a sum could be certified; the other certificates "
-            "prove the loose bound, in which sums are replaced by their largest terms",
+            f"symscale: no certificate of these closed forms: {', '.join(proofs.missing)}",
+            err=True,
+        )
+    if proofs.loose:
+        typer.echo(
+            "symscale: where no closed form is certified, the certificates prove the loose "
+            "bound, in which sums are replaced by their largest terms",
             err=True,
         )
 
@@ -151,20 +157,33 @@ def _plot(
 
 def check(
     file: Annotated[str, typer.Argument(metavar="CERTIFICATE.json", help="The certificate.")],
+    form: FormatOption = Format.text,
+    output: OutputOption = None,
+    force: ForceOption = False,
 ) -> None:
-    """Verify a certificate with exact arithmetic; exit code 1 if it does not hold."""
-    from symscale.algebra.certificate import check as verify
-    from symscale.render.formula import text
-    from symscale.studies.certificate_file import read_certificates
+    """Verify certificates with exact arithmetic; exit code 1 if one does not hold."""
+    from symscale.render.verdicts import (
+        require_all,
+        verdict_data,
+        verdict_document,
+        verdict_lines,
+        verdicts,
+    )
+    from symscale.studies.certificate_file import load_certificates
 
-    certificates = read_certificates(file)
-    for certificate in certificates:
-        verify(certificate)
-    for certificate in certificates:
-        objective = certificate.program.objective
-        relation = "<=" if certificate.program.sense == "maximize" else ">="
-        typer.echo(f"holds: {certificate.piece}: {text(objective)} {relation} "
-                   f"{text(certificate.bound)}")
+    title, certificates = load_certificates(file)
+    found = verdicts(certificates)
+    if form is Format.text:
+        require_all(found)  # in text a failure is the one line on stderr
+    emit(
+        form,
+        lambda: verdict_document(title, found),
+        lambda: verdict_data(title, found),
+        output,
+        force,
+        lambda: verdict_lines(found),
+    )
+    require_all(found)
 
 
 def register(app: typer.Typer) -> None:

@@ -1,61 +1,120 @@
 """Certificates of answers to problems of one's own."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import sympy as sp
 
 from symscale.algebra.bounds import Weights, condense
 from symscale.algebra.certificate import Certificate
+from symscale.algebra.checking import AnyCertificate
 from symscale.algebra.geometric_program import GeometricProgram
 from symscale.algebra.limit import Limit
 from symscale.algebra.loglinear import solve
 from symscale.algebra.monomial import Monomial
 from symscale.algebra.points import certify, certify_at
-from symscale.errors import FormulaError
-from symscale.studies.problem_answer import ProblemAnswer, Values
+from symscale.algebra.sum_certificate import SumCertificate
+from symscale.algebra.weighing import NowhereError, certify_sums
+from symscale.errors import FormulaError, SymscaleError
+from symscale.studies.problem_answer import AnswerPiece, ProblemAnswer, Values
 from symscale.studies.witnesses import witness_of
 
 
-def certificates(found: ProblemAnswer) -> list[Certificate]:
-    """Certificates of all pieces, or, where there are sums, of those that can be proved.
+@dataclass(frozen=True)
+class Proofs:
+    """What can be proved about an answer.
 
-    A closed form of sums is certified where each sum is divided in fixed proportions;
-    if any is not, the loose bound's pieces are certified as well. A piece is left
+    Attributes:
+        certificates: The certificates.
+        missing: The closed forms among the pieces that have none.
+        loose: Whether there are certificates of the loose bound, in which every sum is
+            replaced by its largest term.
+    """
+
+    certificates: tuple[AnyCertificate, ...]
+    missing: tuple[str, ...] = ()
+    loose: bool = False
+
+
+def certificates(found: ProblemAnswer) -> list[AnyCertificate]:
+    """The certificates of an answer; see `prove`.
+
+    Raises:
+        FormulaError: If there are none.
+    """
+    return list(prove(found).certificates)
+
+
+def prove(found: ProblemAnswer) -> Proofs:
+    """Certify each piece, except closed forms of sums that rule nowhere.
+
+    Where closed forms of sums are missing, or could not be certified, or do not cover
+    all parameters, the loose bound's pieces are certified as well. One of these is left
     out if no parameters are known at which it rules.
 
     Raises:
-        FormulaError: If no piece is left.
+        FormulaError: If nothing is left.
     """
-    proofs = [] if found.bounds is None else _proofs_of_sums(found)
-    if proofs and len(proofs) == len(found.pieces):
-        return proofs
-    return [*proofs, *_certificates_of_monomials(found)]
-
-
-def _proofs_of_sums(answer: ProblemAnswer) -> list[Certificate]:
-    """Certificates of closed forms of sums, by condensation with exact weights."""
-    found = []
-    for piece in answer.pieces:
-        weights = fixed_proportions(answer.program, piece.point)
-        if weights is None:
+    if found.bounds is None:
+        return Proofs(tuple(_certificates_of_monomials(found)))
+    proofs: list[AnyCertificate] = []
+    missing: list[str] = []
+    for piece in found.pieces:
+        try:
+            proofs.append(_of_closed_form(found, piece))
+        except NowhereError:
             continue
-        condensed, parts = condense(
-            answer.program, weights, sense=answer.problem.sense, title=answer.problem.title
-        )
-        limit = solve(condensed)
-        for bound in limit.pieces:
-            if not (bound.bound / Monomial.of(piece.expr)).is_one:
-                continue
-            point = {
-                x: Monomial.of(piece.point[x]) for x in condensed.variables if x in piece.point
-            }
-            for x in set(condensed.variables) - set(point):  # what bounds the objective
-                point[x] = bound.bound ** (-1 if answer.program.inverse else 1)
-            proof = certify_at(limit, bound, point)
-            if proof is not None:
-                found.append(replace(proof, piece=piece.name, condensed=parts))
-    return found
+        except SymscaleError:
+            missing.append(piece.name)
+    if not proofs:
+        return Proofs(tuple(_certificates_of_monomials(found)), tuple(missing), loose=True)
+    if missing or not found.complete:
+        with suppress(SymscaleError):
+            loose = _certificates_of_monomials(found)
+            return Proofs((*proofs, *loose), tuple(missing), loose=True)
+    return Proofs(tuple(proofs), tuple(missing))
+
+
+def _of_closed_form(found: ProblemAnswer, piece: AnswerPiece) -> AnyCertificate:
+    """A product of monomials where that is enough, else a certificate of sums."""
+    with suppress(FormulaError):
+        proof = _of_fixed_proportions(found, piece)
+        if proof is not None:
+            return proof
+    return _of_sums(found, piece)
+
+
+def _of_sums(found: ProblemAnswer, piece: AnswerPiece) -> SumCertificate:
+    return certify_sums(
+        found.program, piece.name, piece.binding, piece.expr, piece.point,
+        [(left, right) for left, right, _ in piece.conditions],
+        found.values if found.ruling is piece else None,
+    )
+
+
+def _of_fixed_proportions(found: ProblemAnswer, piece: AnswerPiece) -> Certificate | None:
+    """The certificate of a closed form whose sums are divided alike for all parameters.
+
+    It is a product of monomials: each sum is condensed with numbers as weights.
+    """
+    weights = fixed_proportions(found.program, piece.point)
+    if weights is None:
+        return None
+    condensed, parts = condense(
+        found.program, weights, sense=found.problem.sense, title=found.problem.title
+    )
+    limit = solve(condensed)
+    for bound in limit.pieces:
+        if not (bound.bound / Monomial.of(piece.expr)).is_one:
+            continue
+        point = {x: Monomial.of(piece.point[x]) for x in condensed.variables if x in piece.point}
+        for x in set(condensed.variables) - set(point):  # what bounds the objective
+            point[x] = bound.bound ** (-1 if found.program.inverse else 1)
+        proof = certify_at(limit, bound, point)
+        if proof is not None:
+            return replace(proof, piece=piece.name, condensed=parts)
+    return None
 
 
 def _certificates_of_monomials(answer: ProblemAnswer) -> list[Certificate]:
