@@ -147,6 +147,56 @@ def test_json_of_what_has_no_closed_form(tmp_path: Path) -> None:
     assert "No closed form was found" in result("solve", str(path))
 
 
+BOUNDED = """
+minimize = "x + a*x^2 + 1/x"
+[parameters]
+a = {}
+[variables]
+x = {}
+"""
+
+
+def test_bounds_and_the_numerical_optimum_stand_together(tmp_path: Path) -> None:
+    """max(1, a, ...) by hand: at a = 8 the largest terms balance at x = 1/2."""
+    path = tmp_path / "own.toml"
+    path.write_text(BOUNDED, encoding="utf-8")
+    open_ = data_of(str(path))
+    assert (open_["bounds"]["lower"]["value"], open_["numerical"]) == (None, None)
+    data = data_of(str(path), "--set", "a=8")
+    low, high = (data["bounds"][k]["value"] for k in ("lower", "upper"))
+    assert (low, high) == (pytest.approx(2, rel=1e-15), pytest.approx(6, rel=1e-15))
+    best = min(x + 8 * x**2 + 1 / x for x in (k / 10**5 for k in range(1, 10**5)))
+    assert low < data["numerical"]["value"] < high
+    assert data["numerical"]["value"] == pytest.approx(best, rel=1e-8)
+    text = " ".join(result("solve", str(path), "--set", "a=8").split())
+    assert f"lower bound 2 numerical optimum {best:.5g} upper bound 6" in text
+    assert "factor between the bounds 3" in text
+    assert "lower bound" not in result("solve", str(path))
+    path.write_text(BOUNDED.replace('minimize = "', 'maximize = "1/(').replace('1/x"', '1/x)"'),
+                    encoding="utf-8")  # fmt: skip
+    other = data_of(str(path), "--set", "a=8")
+    assert other["bounds"]["lower"]["value"] == pytest.approx(1 / 6, rel=1e-15)
+    assert other["bounds"]["upper"]["value"] == pytest.approx(1 / 2, rel=1e-15)
+
+
+def test_elasticities_have_formulas_and_numbers() -> None:
+    """At the bound X = 1 the two times are added: the shares are those of the times."""
+    data = data_of(MIXED, *NUMBERS, "--set", "B=100")
+    (edge,) = [p for p in data["pieces"] if p["rules"]]
+    weights, activations = 32768 / (64 * 2), 100 / 1
+    share = weights / (weights + activations)
+    assert edge["elasticity_values"]["F"] == pytest.approx(share, rel=1e-12)
+    assert edge["elasticity_values"]["B"] == pytest.approx(1 - share, rel=1e-12)
+    for piece in (*data["pieces"], *data_of(MIXED)["pieces"]):
+        assert set(piece["elasticities"]) == set(piece["elasticity_values"])
+        assert all(isinstance(text, str) for text in piece["elasticities"].values())
+    at = {name: float(p["value"]) for p in data["parameters"] for name in [p["name"]]}
+    names = {name: sp.Symbol(name, positive=True) for name in at}
+    exact = parse_expression(edge["elasticities"]["F"], names)
+    assert float(exact.subs({names[n]: v for n, v in at.items()})) == pytest.approx(share)
+    assert data_of(MIXED)["pieces"][1]["elasticity_values"]["F"] is None
+
+
 def test_names_of_a_user_are_escaped_in_latex(
     tmp_path: Path, need_program: Callable[[str], str]
 ) -> None:
@@ -192,6 +242,17 @@ def test_into_a_file(tmp_path: Path) -> None:
     assert "the file exists; use --force" in refused("solve", MIXED, "-o", str(path))
     assert result("solve", MIXED, "-o", str(path), "--force", "--format", "json") == ""
     assert json.loads(path.read_text(encoding="utf-8"))["exact"]
+
+
+@pytest.mark.parametrize(
+    ("ending", "start"), [("tex", "\\documentclass"), ("md", "# "), ("json", "{"), ("txt", "Mixed")]
+)
+def test_the_ending_of_a_file_says_its_format(ending: str, start: str, tmp_path: Path) -> None:
+    path = tmp_path / f"answer.{ending}"
+    assert result("solve", MIXED, "-o", str(path)) == ""
+    assert path.read_text(encoding="utf-8").startswith(start)
+    assert result("solve", MIXED, "-o", str(path), "--force", "--format", "text") == ""
+    assert path.read_text(encoding="utf-8") == result("solve", MIXED)
 
 
 # Settings

@@ -187,6 +187,9 @@ def test_keys_of_limits(limits: Any) -> None:
         assert piece["unit"] == "FLOP"
         assert set(piece["binding"]) <= set(piece["multipliers"]) <= constraints
         assert set(piece["elasticities"]) <= names
+        for name, text in piece["elasticities"].items():
+            number = piece["elasticity_values"][name]
+            assert number is None or number == float(Fraction(text))
         for text in [*piece["multipliers"].values(), *piece["elasticities"].values()]:
             assert isinstance(text, str)
             assert str(Fraction(text)) == text

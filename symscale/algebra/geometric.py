@@ -286,8 +286,13 @@ def _multiplier_conditions(
             (negative if sign > 0 else positive).append(abs(weight) * value)
         if negative and not positive:
             return None
-        if negative:
-            conditions.append(_plainest(sp.Add(*negative), sp.Add(*positive)))
+        if not negative:
+            continue
+        left, right = _plainest(sp.Add(*negative), sp.Add(*positive))
+        if left.free_symbols or right.free_symbols:
+            conditions.append((left, right))
+        elif not _at_most(left, right):
+            return None  # it would push the wrong way whatever the parameters are
     return conditions
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from symscale.cli.options import ForceOption, FormatOption, HardwareOption, OutputOption, SetOption
-from symscale.cli.output import Format, emit
+from symscale.cli.output import emit
 from symscale.cli.transformer_options import (
     BatchOption,
     ContextOption,
@@ -59,7 +59,7 @@ def cost(
     recipe: RecipeOption = "mixed",
     hardware: HardwareOption = None,
     sets: SetOption = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:

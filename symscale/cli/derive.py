@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 
 from symscale.cli.options import ForceOption, FormatOption, OutputOption
-from symscale.cli.output import Format, emit, waiting_line
+from symscale.cli.output import emit, waiting_line
 
 
 def derive(
     name: Annotated[str, typer.Argument(help="A derivation (list: symscale derivations).")],
-    form: FormatOption = Format.text,
+    form: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:
@@ -32,7 +32,7 @@ def derive(
 
 
 def derivations(
-    form: FormatOption = Format.text,
+    form: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:

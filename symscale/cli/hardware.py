@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from symscale.cli.options import ForceOption, FormatOption, OutputOption
-from symscale.cli.output import Format, emit
+from symscale.cli.output import emit
 
 
 def hardware(
@@ -20,7 +20,7 @@ def hardware(
             "their links, and its growth. With a file, that machine among them.",
         ),
     ] = False,
-    form: FormatOption = Format.text,
+    form: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:

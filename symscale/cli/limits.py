@@ -16,7 +16,7 @@ from symscale.cli.options import (
     SetOption,
     settings_of,
 )
-from symscale.cli.output import Format, emit
+from symscale.cli.output import emit
 
 CertificateOption = Annotated[
     Path | None,
@@ -37,7 +37,7 @@ def limits(
     sets: SetOption = None,
     duration: DurationOption = None,
     full: FullOption = False,
-    form: FormatOption = Format.text,
+    form: FormatOption = None,
     output: OutputOption = None,
     certificate: CertificateOption = None,
     force: ForceOption = False,
@@ -61,7 +61,7 @@ def cliffs(
     level: LevelOption = None,
     sets: SetOption = None,
     duration: DurationOption = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = None,
     output: OutputOption = None,
     certificate: CertificateOption = None,
     force: ForceOption = False,

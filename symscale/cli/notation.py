@@ -3,11 +3,11 @@
 import typer
 
 from symscale.cli.options import ForceOption, FormatOption, OutputOption
-from symscale.cli.output import Format, emit
+from symscale.cli.output import emit
 
 
 def symbols(
-    form: FormatOption = Format.text,
+    form: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:

@@ -45,7 +45,11 @@ DurationOption: TypeAlias = Annotated[
     ),
 ]
 FormatOption: TypeAlias = Annotated[
-    Format, typer.Option("--format", help="How to print the answer.")
+    Format | None,
+    typer.Option(
+        "--format", help="How to print the answer. Default: what the ending of -o FILE says "
+        "(.json, .tex, .md), else text.",
+    ),
 ]
 OutputOption: TypeAlias = Annotated[
     Path | None,

@@ -30,8 +30,23 @@ class Format(StrEnum):
     markdown = "markdown"
 
 
+_ENDINGS = {".json": Format.json, ".tex": Format.latex, ".md": Format.markdown}
+
+
+def chosen(form: Format | None, output: Path | None) -> Format:
+    """The format asked for, by name or by the ending of the file that it goes into.
+
+    Example:
+        >>> chosen(None, Path("answer.tex")).value, chosen(Format.text, Path("a.tex")).value
+        ('latex', 'text')
+    """
+    if form is not None:
+        return form
+    return Format.text if output is None else _ENDINGS.get(output.suffix.lower(), Format.text)
+
+
 def emit(
-    form: Format,
+    form: Format | None,
     document: "Callable[[], Document]",
     data: Callable[[], dict[str, Any]],
     output: Path | None = None,
@@ -41,7 +56,7 @@ def emit(
     """Print an answer in a format, to standard output or into a file.
 
     Args:
-        form: The format.
+        form: The format, or None for the one that the file's name asks for.
         document: Makes the document, for all formats but JSON.
         data: Makes the data, for JSON.
         output: The file, or None.
@@ -50,6 +65,7 @@ def emit(
     """
     if output is not None:
         check_writable(output, force)
+    form = chosen(form, output)
     if form is Format.json:
         from symscale.render.data import dump
 

@@ -7,7 +7,15 @@ import typer
 
 import symscale
 from symscale.cli.options import ForceOption, FormatOption, OutputOption, SetOption
-from symscale.cli.output import Format, check_writable, emit, progress_line, write_by, write_whole
+from symscale.cli.output import (
+    Format,
+    check_writable,
+    chosen,
+    emit,
+    progress_line,
+    write_by,
+    write_whole,
+)
 from symscale.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,7 +51,7 @@ def solve(
     sweeps: SweepOption = None,
     plot: PlotOption = None,
     certificate: CertificateOption = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:
@@ -56,7 +64,8 @@ def solve(
     settings = read_problem_settings(problem, sets or [])
     with progress_line("solving") as progress:
         found = answer(problem, settings, progress)
-    from symscale.render.problems import problem_data, problem_document
+    from symscale.render.problem_data import problem_data
+    from symscale.render.problems import problem_document
 
     axes = _axes(found, sweeps or [])
     if axes:
@@ -157,7 +166,7 @@ def _plot(
 
 def check(
     file: Annotated[str, typer.Argument(metavar="CERTIFICATE.json", help="The certificate.")],
-    form: FormatOption = Format.text,
+    form: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:
@@ -173,7 +182,7 @@ def check(
 
     title, certificates = load_certificates(file)
     found = verdicts(certificates)
-    if form is Format.text:
+    if chosen(form, output) is Format.text:
         require_all(found)  # in text a failure is the one line on stderr
     emit(
         form,

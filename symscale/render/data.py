@@ -51,6 +51,15 @@ def powers(table: Mapping[Any, sp.Expr]) -> dict[str, Json]:
     return {str(name): formula.exponent_text(e) for name, e in table.items()}
 
 
+def numbers(table: Mapping[Any, Any]) -> dict[str, Json]:
+    """Names and their numbers; null where one is not known, or still a formula."""
+    return {
+        str(name): None if value is None or getattr(value, "free_symbols", None)
+        else number(value)
+        for name, value in table.items()
+    }
+
+
 def condition_data(condition: Condition) -> dict[str, Json]:
     """A condition of a region."""
     relation = formula.condition(condition.ratio)
@@ -84,6 +93,7 @@ def piece_data(
         "binding": list(piece.binding),
         "multipliers": powers(piece.multipliers),
         "elasticities": powers(piece.elasticities),
+        "elasticity_values": numbers(piece.elasticities),
         "region": [condition_data(c) for c in piece.region],
         "exponent_conditions": [f"{p} > 0" for p in piece.exponent_conditions],
         "rules": rules,

@@ -1,15 +1,11 @@
-"""Answers to problems of one's own as documents and as JSON."""
+"""Answers to problems of one's own as documents."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Literal
 
-import mpmath as mp
 import sympy as sp
 
-import symscale
 from symscale.render import formula
-from symscale.render.data import Json, formula_data, number, powers
 from symscale.render.document import (
     Block,
     Cases,
@@ -24,7 +20,8 @@ from symscale.render.document import (
     Table,
     paragraph,
 )
-from symscale.studies.problem import Problem, Quantity, Relation
+from symscale.render.problem_data import Sweeps, spelled, strongest_first, value_of
+from symscale.studies.problem import Quantity
 from symscale.studies.problem_answer import (
     AnswerPiece,
     ProblemAnswer,
@@ -32,8 +29,6 @@ from symscale.studies.problem_answer import (
     rounded_neighbours,
 )
 from symscale.studies.sweep import Axis, Segment
-
-Sweeps = Mapping[Axis, Sequence[Segment]]
 
 
 def problem_document(found: ProblemAnswer, sweeps: Sweeps) -> Document:
@@ -94,7 +89,7 @@ def _piece(found: ProblemAnswer, piece: AnswerPiece) -> list[Block]:
     blocks: list[Block] = [Heading(f"{piece.name}{mark}", 3)]
     blocks.append(Equation(sp.Eq(found.problem.objective, piece.expr, evaluate=False)))
     rows: list[tuple[Cell, ...]] = []
-    value = _value(found, piece)
+    value = value_of(found, piece)
     if value is not None:
         rows.append(("value", Number(value, found.problem.unit)))
     rows.append(("binding", ", ".join(piece.binding) or "nothing: an interior optimum"))
@@ -110,13 +105,6 @@ def _piece(found: ProblemAnswer, piece: AnswerPiece) -> list[Block]:
         rows.append(("rules where", conditions))
     blocks.append(Table((Column(""), Column("", wrap=True, share=0.75)), tuple(rows)))
     return blocks
-
-
-def _value(found: ProblemAnswer, piece: AnswerPiece) -> mp.mpf | None:
-    """A piece's value: beyond its region only where it still is a bound, without sums."""
-    if piece.multipliers is None and found.has_numbers and found.ruling is not piece:
-        return None
-    return piece.value(found.values)
 
 
 def _bounds(found: ProblemAnswer) -> list[Block]:
@@ -136,7 +124,23 @@ def _bounds(found: ProblemAnswer) -> list[Block]:
                 "differ by at most the factor ", Formula(found.bounds.factor), ".",
             ),
         ]
+    if found.has_numbers:
+        blocks.append(_numbers(found))
     return blocks
+
+
+def _numbers(found: ProblemAnswer) -> Block:
+    """The two bounds and the numerical optimum between them."""
+    unit, rows = found.problem.unit, []
+    below, above = found.enclosure
+    best = None if found.numerical is None else found.numerical.value
+    for name, value in (("lower bound", below), ("numerical optimum", best),
+                        ("upper bound", above)):
+        shown: Cell = "none here" if value is None else Number(value, unit)
+        rows.append((name, shown))
+    if below is not None and above is not None:
+        rows.append(("factor between the bounds", Number(above / below)))
+    return Table((Column("at these numbers", wrap=True), Column("value")), tuple(rows))
 
 
 def _variables(found: ProblemAnswer) -> list[Block]:
@@ -174,7 +178,7 @@ def _variables(found: ProblemAnswer) -> list[Block]:
 def _elasticities(found: ProblemAnswer) -> list[Block]:
     rows: list[tuple[Cell, ...]] = []
     for piece in found.pieces:
-        for s, slope in _sorted(piece.elasticities(found.values)):
+        for s, slope in strongest_first(piece.elasticities(found.values)):
             shown: Cell = Number(slope, "", 5) if slope.is_Float else Formula(slope)
             rows.append((piece.name, Formula(s), shown))
     if not rows:
@@ -185,16 +189,6 @@ def _elasticities(found: ProblemAnswer) -> list[Block]:
     )
     note = "By which power the optimum changes with a parameter, the strongest first."
     return [Heading("Elasticities"), Table(columns, tuple(rows), note)]
-
-
-def _sorted(table: Mapping[sp.Symbol, sp.Expr]) -> list[tuple[sp.Symbol, sp.Expr]]:
-    """The strongest first; expressions last."""
-
-    def strength(item: tuple[sp.Symbol, sp.Expr]) -> tuple[float, str]:
-        slope = item[1]
-        return (-abs(float(slope)) if slope.is_number else 1.0, str(item[0]))
-
-    return sorted(table.items(), key=strength)
 
 
 def _sweep(found: ProblemAnswer, axis: Axis, segments: Sequence[Segment]) -> list[Block]:
@@ -230,151 +224,14 @@ def _given(found: ProblemAnswer) -> list[Block]:
         Column("because", wrap=True, share=0.27),
     )
     relations = tuple(
-        (r.name, Formula(_spelled(problem, r)), "; ".join(t for t in (r.reason, r.source) if t))
+        (r.name, Formula(spelled(problem, r)), "; ".join(t for t in (r.reason, r.source) if t))
         for r in problem.all_relations
     )
     blocks.append(Table(columns, relations))
     return blocks
 
 
-def _spelled(problem: Problem, relation: Relation) -> sp.Basic:
-    """A relation with built-in names spelled out."""
-    left, right = (problem.spelled_out(e) for e in (relation.left, relation.right))
-    return replace(relation, left=left, right=right).relational
-
-
 def _meaning(q: Quantity) -> str:
     unit = "" if q.entry.unit == "1" else f" [{q.entry.unit}]"
     source = f" ({q.entry.source})" if q.entry.source else ""
     return f"{q.entry.meaning}{unit}{source}"
-
-
-def problem_data(found: ProblemAnswer, sweeps: Sweeps) -> dict[str, Json]:
-    """A problem's answer as JSON data: the keys of `limits`, and more."""
-    problem, ruling = found.problem, found.ruling
-    value = None if ruling is None else ruling.value(found.values)
-    numerical = found.numerical
-    data: dict[str, Json] = {
-        "problem": "problem",
-        "title": problem.title,
-        "objective": {
-            **formula_data(problem.objective), "sense": problem.sense, "unit": problem.unit,
-        },
-        "parameters": [_parameter_data(found, q) for q in problem.parameters],
-        "constraints": [
-            {
-                "name": r.name, **formula_data(_spelled(problem, r)), "reason": r.reason,
-                "source": r.source,
-            }
-            for r in problem.all_relations
-        ],
-        "pieces": [_piece_data(found, p) for p in found.pieces],
-        "limit": {
-            "value": None if value is None else number(value),
-            "unit": problem.unit,
-            "piece": None if ruling is None else ruling.name,
-        },
-        "variables": {q.entry.name: _variable_data(found, q) for q in problem.variables},
-        "exact": found.exact,
-        "factor": None if found.factor is None else _factor(found.factor),
-        "bounds": _bounds_data(found),
-        "numerical": None
-        if numerical is None
-        else {
-            "value": numerical.value,
-            "point": {
-                q.entry.name: numerical.point[q.symbol] for q in problem.variables
-            },
-        },
-    }
-    if sweeps:
-        data["sweeps"] = [
-            {
-                "parameter": axis.quantity.entry.name,
-                "unit": axis.quantity.entry.unit,
-                "segments": [
-                    {
-                        "piece": s.name, "from": number(s.low), "to": number(s.high),
-                        "upper_end": None if s.boundary is None else formula_data(s.boundary),
-                    }
-                    for s in segments
-                ],
-            }
-            for axis, segments in sweeps.items()
-        ]
-    data["symscale_version"] = symscale.__version__
-    return data
-
-
-def _factor(factor: sp.Expr) -> Json:
-    at = number_of(factor, {})
-    return str(factor) if at is None else number(at)
-
-
-def _parameter_data(found: ProblemAnswer, q: Quantity) -> Json:
-    value = found.values.get(q.symbol)
-    return {
-        "name": q.entry.name,
-        "value": None if value is None else number(value),
-        "unit": q.entry.unit,
-        "meaning": q.entry.meaning,
-        "source": q.entry.source,
-    }
-
-
-def _piece_data(found: ProblemAnswer, piece: AnswerPiece) -> Json:
-    value = _value(found, piece)
-    elasticities: dict[str, Json] = {}
-    for s, slope in _sorted(piece.elasticities(found.values)):
-        at = number_of(slope, {}) if slope.is_Float else None
-        text = formula.exponent_text(slope) if slope.is_Rational else str(slope)
-        elasticities[str(s)] = text if at is None else number(at)
-    return {
-        "name": piece.name,
-        **formula_data(piece.expr),
-        "value": None if value is None else number(value),
-        "unit": found.problem.unit,
-        "binding": list(piece.binding),
-        "multipliers": None if piece.multipliers is None else powers(piece.multipliers),
-        "elasticities": elasticities,
-        "region": [
-            {**formula_data(sp.Le(left, right, evaluate=False)), "otherwise": other}
-            for left, right, other in piece.conditions
-        ],
-        "rules": None if not found.has_numbers else found.ruling is piece,
-    }
-
-
-def _variable_data(found: ProblemAnswer, q: Quantity) -> Json:
-    by_piece: dict[str, Json] = {}
-    for piece in found.pieces:
-        if q.symbol in piece.point:
-            expr = piece.point[q.symbol]
-            value = number_of(expr, found.values)
-            by_piece[piece.name] = {
-                **formula_data(expr), "value": None if value is None else number(value),
-            }
-    ruling = found.ruling
-    shown = ruling or (found.pieces[0] if len(found.pieces) == 1 else None)
-    chosen = by_piece.get(shown.name) if shown is not None else None
-    nothing: dict[str, Json] = {"latex": None, "sympy": None, "value": None}
-    entry: dict[str, Json] = {
-        "unit": q.entry.unit,
-        "meaning": q.entry.meaning,
-        "optimum": {**(chosen if isinstance(chosen, dict) else nothing), "by_piece": by_piece},
-    }
-    if q.integer and ruling is not None:
-        entry["integer"] = [
-            {"value": whole, "objective": number(value)}
-            for whole, value in rounded_neighbours(found, ruling).get(q.symbol, [])
-        ]
-    return entry
-
-
-def _bounds_data(found: ProblemAnswer) -> Json:
-    if found.bounds is None or not (found.bounds.loose.pieces and found.bounds.tight.pieces):
-        return None
-    maximum = found.problem.sense == "maximize"
-    loose, tight = formula_data(found.bounds.loose.expr), formula_data(found.bounds.tight.expr)
-    below, above = (tight, loose) if maximum else (loose, tight)
-    return {"lower": below, "upper": above, "factor": _factor(found.bounds.factor)}

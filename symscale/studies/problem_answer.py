@@ -58,15 +58,20 @@ class AnswerPiece:
         Exact where it is a monomial; else at the given parameters, as a decimal, where
         these suffice, and as an expression where they do not.
         """
-        table: dict[sp.Symbol, sp.Expr] = {}
-        symbols: Any = self.expr.free_symbols
-        for s in sorted(symbols, key=str):
-            slope = sp.simplify(s * sp.diff(self.expr, s) / self.expr)
+        table = dict(self.slopes)
+        for s, slope in table.items():
             if slope.free_symbols:
                 at = number_of(slope, values)
-                slope = slope if at is None else sp.Float(at, 15)
-            table[s] = slope
+                table[s] = slope if at is None else sp.Float(at, 15)
         return table
+
+    @cached_property
+    def slopes(self) -> Mapping[sp.Symbol, sp.Expr]:
+        """The power by which it changes with each parameter, as expressions."""
+        symbols: Any = self.expr.free_symbols
+        return {
+            s: sp.simplify(s * sp.diff(self.expr, s) / self.expr) for s in sorted(symbols, key=str)
+        }
 
 
 def number_of(expr: sp.Expr, values: Values) -> mp.mpf | None:
@@ -152,6 +157,24 @@ class ProblemAnswer:
             if self.ruling is None:
                 raise
             return None
+
+    @cached_property
+    def enclosure(self) -> tuple[mp.mpf | None, mp.mpf | None]:
+        """The numbers between which the optimum lies, where sums are only bounded.
+
+        One is None without numbers for all parameters, or where the problem that gives
+        it has no answer: k times the largest term may be too much where the sum is not.
+        """
+        if self.bounds is None or not self.has_numbers:
+            return None, None
+        found = []
+        for limit in (self.bounds.loose, self.bounds.tight):
+            try:
+                found.append(limit.at(self.values))
+            except NoAnswerError:
+                found.append(None)
+        loose, tight = found
+        return (tight, loose) if self.problem.sense == "maximize" else (loose, tight)
 
     def check(self) -> None:
         """Raise where there is no answer.
