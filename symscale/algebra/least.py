@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 import sympy as sp
 
 from symscale.algebra.domain import Domain
-from symscale.algebra.geometric import GeometricProgram, closed_forms
+from symscale.algebra.geometric import closed_forms
+from symscale.algebra.geometric_program import GeometricProgram
 from symscale.algebra.limit import Condition
 from symscale.algebra.monomial import Monomial
 from symscale.algebra.posynomial import Scope, objective_of
