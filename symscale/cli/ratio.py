@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from symscale.cli.options import ForceOption, FormatOption, HardwareOption, OutputOption, SetOption
-from symscale.cli.output import Format, check_writable, emit, write_by, write_whole
+from symscale.cli.output import check_writable, emit, write_by, write_whole
 from symscale.cli.transformer_options import (
     BatchOption,
     ContextOption,
@@ -93,7 +93,7 @@ def ratio(
     hardware: HardwareOption = None,
     link: LinkOption = None,
     sets: SetOption = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:
@@ -136,7 +136,7 @@ def sweep(
         Path | None,
         typer.Option("--plot", metavar="FILE", help="Draw the shares; .pdf, .svg or .png."),
     ] = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:
@@ -185,7 +185,7 @@ def sweep(
 
 
 def models(
-    form: FormatOption = Format.text, output: OutputOption = None, force: ForceOption = False
+    form: FormatOption = None, output: OutputOption = None, force: ForceOption = False
 ) -> None:
     """List the models that ship with symscale."""
     from symscale.render.models import models_data, models_document
