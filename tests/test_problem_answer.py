@@ -427,6 +427,31 @@ def test_settings_of_formulas() -> None:
     )
 
 
+def test_settings_of_sums() -> None:
+    """A parameter may be a sum of others, or a difference whose sign the bounds fix."""
+    found = example("mixed-parallelism", "B=2*F + 3*N")
+    s = symbols_of(found.problem)
+    assert same(
+        piece(found, "interior").point[s["X"]] ** 2,
+        (2 + 3 * s["N"] / s["F"]) * s["N"] * s["M_X"] / s["M_Y"],
+    )
+    for certificate in certificates(found):
+        check(certificate)
+    pipeline = example("pipeline-microbatches", "t_c=(p - 1)*t_o")
+    p, m = (symbols_of(pipeline.problem)[n] for n in "pm")
+    at: Any = {p: sp.Integer(7)}  # (p - 1) t_c/t_o is (p - 1)^2
+    assert pipeline.pieces[0].point[m].xreplace(at) == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("B=N - F", "give bounds on F, N"), ("B=-N*F", "not positive"), ("B=max(N, F)", "maximum")],
+)
+def test_settings_whose_sign_is_open(text: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        example("mixed-parallelism", text)
+
+
 @pytest.mark.parametrize("path", sorted(PROBLEMS.glob("*.toml")), ids=lambda p: p.stem)
 def test_every_example_has_an_answer_and_certificates(path: Path) -> None:
     found = answer(load_problem(str(path)))

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import sympy as sp
 
-from symscale.algebra.monomial import Monomial
 from symscale.algebra.program import Sense
+from symscale.algebra.signs import sign_over
 from symscale.errors import (
     FormulaError,
     InputError,
@@ -291,8 +291,8 @@ def _relations(file: _File, names: Mapping[str, sp.Expr]) -> list[Relation]:
 def read_problem_settings(problem: Problem, texts: Iterable[str]) -> dict[sp.Symbol, sp.Expr]:
     """Read `name=value` texts for a problem's parameters.
 
-    A value is a number with an optional unit, or a product of powers of other
-    parameters.
+    A value is a number with an optional unit, or an expression in other parameters
+    whose bounds fix its sign.
 
     Raises:
         InputError: If a text is malformed, a name unknown, a unit wrong, a value out
@@ -331,6 +331,15 @@ def _spelled_out(settings: Mapping[sp.Symbol, sp.Expr]) -> dict[sp.Symbol, sp.Ex
     return resolved
 
 
+def _require_known_sign(value: sp.Expr, problem: Problem) -> None:
+    """Raise unless an expression is positive for all parameters within their bounds."""
+    if value.has(sp.Max, sp.Min):
+        raise InputError("a maximum or minimum is no value; write one of its arguments")
+    lower = {q.symbol: q.lower for q in problem.parameters if q.lower is not None}
+    if sign_over(value, lower) <= 0:
+        raise InputError(f"{value} is not positive")
+
+
 def _setting(
     problem: Problem, q: Quantity, text: str, names: Mapping[str, sp.Expr]
 ) -> sp.Expr:
@@ -347,7 +356,7 @@ def _setting(
                 problem.exponents
             ):
                 raise InputError("it stands in an exponent, or in its own value; write a number")
-            Monomial.of(value)
+            _require_known_sign(value, problem)
             return value
         value = q.read(str(value)) if value.is_Rational else value
     if not value.is_Rational or not value.is_positive:
