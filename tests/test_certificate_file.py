@@ -335,6 +335,7 @@ BESIDE = next(c for c in SUMS["certificates"] if c.get("kind") == "sums")
         {"multipliers": {"X >= 1": [{"coefficient": 1, "monomial": {}}]}},
         {"conditions": [{}]}, {"conditions": [{"left": {}, "right": []}]}, {"conditions": 3},
         {"constraints": [{"name": "a", "relation": "<", "terms": []}]}, {"constraints": [{}]},
+        {"conditions": [{"left": [], "right": []}] * 401},
         {"sense": "best"}, {"exponents": {"D": []}}, {"exponents": {"D": 3}},
     ],
 )  # fmt: skip

@@ -29,6 +29,7 @@ FORMAT = "symscale-certificate"
 VERSION = 2
 READABLE = (1, 2)
 LARGEST_FILE_BYTES = 2_000_000
+MOST_CONSTRAINTS = 400  # of a certificate of sums, and as many conditions
 
 
 def certificates_data(
@@ -255,6 +256,8 @@ class _Reader:
         if row["kind"] != "sums":
             raise ParseError("its kind is neither monomials nor sums")
         self._check_sense()
+        if max(len(row["constraints"]), len(row["conditions"])) > MOST_CONSTRAINTS:
+            raise ParseError(f"it has more than {MOST_CONSTRAINTS} constraints or conditions")
         for entry in row["constraints"]:
             if entry["relation"] not in ("<=", "=="):
                 raise ParseError("a relation is neither <= nor ==")
