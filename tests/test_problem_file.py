@@ -399,7 +399,7 @@ SETTINGS = (
     ("X=3", "unknown parameter 'X'"),
     ("W=3*w", "W is in byte/s, the expression in byte"),
     ("D=D*F", "in its own value"),
-    ("D=max(F, B)", "is not a product of powers"),
+    ("D=max(F, B)", "a maximum or minimum is no value"),
     ("D=1/0", "divides by zero"),
 )
 
