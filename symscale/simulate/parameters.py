@@ -16,6 +16,13 @@ _SHARED_BYTES_PER_CLOCK = 128
 """What a multiprocessor reads from its shared memory in a clock, bytes."""
 
 
+NEEDED = (
+    "multiprocessors", "clock", "sustained_fraction", "register_bytes", "processing_blocks",
+    "l2_capacity", "l2_bandwidth", "product_latency",
+)
+"""Figures that the simulation needs besides those of every machine."""
+
+
 @lru_cache(maxsize=64)
 def device_values(machine: Machine) -> Mapping[str, float]:
     """Values of the symbols of `symscale.simulate.device`, in words, seconds and FLOP.
@@ -31,6 +38,7 @@ def device_values(machine: Machine) -> Mapping[str, float]:
         >>> device_values(load_machine("a100-sxm"))["S_L2"]
         20971520.0
     """
+    machine.require(NEEDED)
     processors = machine.figure("multiprocessors").si
     clock = machine.figure("clock").si * machine.figure("sustained_fraction").si
     values = {
@@ -63,7 +71,8 @@ def network_values(machine: Machine) -> Mapping[str, float]:
         bandwidth = tier.bandwidth
         words = float("inf") if bandwidth.unlimited else float(bandwidth.one_way / WORD_BYTES)
         values[tier_symbol("W_net", place).name] = words
-        values[tier_symbol("tau_net", place).name] = float(machine.figure(f"{tier.name}.latency").si)
+        latency = machine.figure(f"{tier.name}.latency").si
+        values[tier_symbol("tau_net", place).name] = float(latency)
     return MappingProxyType(values)
 
 
