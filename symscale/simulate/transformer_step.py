@@ -1,0 +1,132 @@
+"""Time of a step of Transformer plans: the work of the pace-setting device over its rates.
+
+    t = F/C + E/W_e + sum_i Q_i/W_i + n t_n + exposed ring + exposed gradients + optimizer
+
+with F, E, Q_i and n the FLOP, elementwise bytes, bytes over tier i and block passes of
+the critical path (`symscale.simulate.transformer_work`). The few rates are those of a
+cluster class: by default from a machine's data sheet, or calibrated on measured runs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from symscale.machine import Machine
+from symscale.simulate.transformer_work import Work
+
+Array: TypeAlias = Any
+
+PEAK_SHARE = 0.7
+"""Share of the peak rate that products sustain, where a machine's file states none."""
+
+TRAFFIC = 5
+"""How often a kept activation crosses the memory's interface: written and read forward,
+read backward, its gradient written and read."""
+
+
+@dataclass(frozen=True)
+class ClusterClass:
+    """What a step's time depends on besides its work.
+
+    Attributes:
+        name: Its name.
+        flop_rate: Rate of matrix products, FLOP/s of a device.
+        elementwise_rate: Kept activations, byte/s of a device.
+        link_rates: What a device gets of each tier's links in one direction, byte/s.
+        block_overhead_s: Seconds that a block costs whatever its size, forward and backward.
+        overlap: Share of gradients' time that products may hide.
+        memory_bandwidth: Reads and writes of the optimizer, byte/s of a device.
+        peak_rate: Peak of products, FLOP/s, against which utilization is stated.
+        source: Where the rates come from.
+    """
+
+    name: str
+    flop_rate: float
+    elementwise_rate: float
+    link_rates: tuple[float, ...]
+    block_overhead_s: float
+    overlap: float
+    memory_bandwidth: float
+    peak_rate: float
+    source: str
+
+
+def class_of_machine(machine: Machine) -> ClusterClass:
+    """Return the rates that a machine's data sheet promises: an upper bound of speed.
+
+    Products at the sustained rate, or 0.7 of the peak where none is stated; links at their
+    full bandwidth; gradients hidden as far as the backward pass lasts.
+
+    Example:
+        >>> from symscale.machine import load_machine
+        >>> class_of_machine(load_machine("h100-sxm")).link_rates
+        (450000000000.0, 50000000000.0)
+    """
+    stated = "sustained_fraction" in machine.figures
+    rate = float(machine.sustained_flop_rate if stated else machine.flop_rate)
+    memory = float(machine.figures["memory_bandwidth"].both_ways)
+    links = tuple(
+        float("inf") if tier.bandwidth.unlimited else float(tier.bandwidth.one_way)
+        for tier in machine.tiers
+    )
+    return ClusterClass(
+        machine.name, rate if stated else PEAK_SHARE * rate, memory / TRAFFIC, links, 0.0, 1.0,
+        memory, float(machine.flop_rate), f"data sheet of {machine.title}",
+    )
+
+
+@dataclass(frozen=True)
+class StepTime:
+    """Time of a step, seconds, by component; arrays with one entry a plan.
+
+    Attributes:
+        components: Seconds by name, in the order of `COMPONENTS`; they add up.
+        total: Seconds of a step.
+        bubble: Share of the step that fills and drains the pipeline, within the others.
+        mfu: Model FLOP over what the devices' peak would do in that time.
+    """
+
+    components: Mapping[str, Array]
+    total: Array
+    bubble: Array
+    mfu: Array
+
+
+COMPONENTS = (
+    "products", "elementwise", "overhead", "tensor and expert parallelism", "transfers",
+    "context parallelism, exposed", "gradients, exposed", "optimizer",
+)
+"""What a step's time is made of; nothing of it happens at the same time."""
+
+
+def step_time(work: Work, devices: Array, cluster: ClusterClass) -> StepTime:
+    """Return the time of a step.
+
+    Args:
+        work: What the pace-setting device does.
+        devices: Devices of each plan.
+        cluster: The rates.
+    """
+    links = np.array(cluster.link_rates)[:, None]
+    products = work.flop / cluster.flop_rate
+    ring = (work.context_bytes / links).sum(axis=0)
+    core = work.core_flop / cluster.flop_rate
+    gradients = (work.gradient_bytes / links).sum(axis=0)
+    # Of a microbatch's products about two thirds are backward; only those can hide gradients.
+    behind = products * 2 / 3
+    exposed = np.maximum(gradients * (1 - cluster.overlap), gradients - behind)
+    times = (
+        products,
+        work.elementwise_bytes / cluster.elementwise_rate,
+        work.block_passes * cluster.block_overhead_s,
+        (work.serialized_bytes / links).sum(axis=0),
+        (work.transfer_bytes / links).sum(axis=0),
+        np.maximum(ring - core, 0),
+        exposed,
+        work.optimizer_bytes / cluster.memory_bandwidth,
+    )
+    total = sum(times)
+    mfu = work.model_flop / (total * devices * cluster.peak_rate)
+    return StepTime(dict(zip(COMPONENTS, times, strict=True)), total, work.bubble, mfu)
