@@ -96,6 +96,7 @@ def test_commands_of_the_documentation_run(
 ) -> None:
     shutil.copytree(ROOT / "docs" / "problems", tmp_path / "docs" / "problems")
     shutil.copy(ROOT / "tests" / "data" / "configs" / "gpt2.json", tmp_path / "config.json")
+    shutil.copy(ROOT / "tests/data/paper-code/plan-times.csv", tmp_path / "plans.csv")
     monkeypatch.chdir(tmp_path)
     done = run(*command)
     assert (done.code, done.err) == (0, ""), done.err

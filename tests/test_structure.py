@@ -27,7 +27,7 @@ _FACTS = {
 }  # fmt: skip
 _ALL = _FACTS | {
     "algebra", "studies", "derivation", "checks", "library", "worked", "simulate", "projection",
-    "render", "cli", "symscale",
+    "comparison", "render", "cli", "symscale",
 }  # fmt: skip
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
@@ -47,6 +47,7 @@ ALLOWED: dict[str, set[str]] = {
     "worked": _ALL - {"cli"},
     "simulate": _FACTS,
     "projection": _FACTS | {"simulate"},
+    "comparison": _FACTS | {"algebra", "studies", "simulate"},
     "render": _ALL - {"cli"},
     "cli": _ALL,
     "symscale": _ALL - {"cli"},

@@ -88,6 +88,7 @@ def symscale_command(
 
 from symscale.cli import (  # noqa: E402  # they need `app`
     asymptotics,
+    compare,
     cost,
     derive,
     hardware,
@@ -107,6 +108,7 @@ cost.register(app)
 ratio.register(app)
 asymptotics.register(app)
 simulate.register(app)
+compare.register(app)
 
 for command in app.registered_commands:
     command.cls = OneOfEach

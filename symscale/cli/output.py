@@ -116,6 +116,26 @@ def check_writable(path: Path, force: bool, option: str = "-o") -> None:
         raise _unusable(path, error, option) from error
 
 
+def check_paths(paths: dict[str, Path | None], force: bool) -> None:
+    """Refuse what cannot be written before any work is done.
+
+    Raises:
+        InputError: If a file cannot be written, or two options name the same.
+    """
+    given: dict[Path, str] = {}
+    for option, path in paths.items():
+        if path is not None:
+            check_writable(path, force, option)
+            other = given.setdefault(path.absolute(), option)
+            if other != option:
+                raise InputError(f"{option} {path}: {other} names the same file; name another")
+    plot = paths.get("--plot")
+    if plot is not None:
+        from symscale.render.plots import check_format
+
+        check_format(plot)
+
+
 def write_whole(path: Path, text: str, option: str = "-o") -> None:
     """Write a text file completely or not at all.
 

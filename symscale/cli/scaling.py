@@ -1,5 +1,6 @@
 """Options about machines and scaling rules, and how they are read."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -44,6 +45,18 @@ RunDurationOption = Annotated[
         "--duration", metavar="TIME",
         help="Wall-clock time allowed: 90d, 3mo, 1y. Default of curves: 0.25 x 3.154e7 s.",
     ),
+]
+WidthsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--widths", metavar="LOW..HIGH|N,N,..",
+        help="Which d_model: those of the study in a range, or a list. Default: all of the "
+        "study's, 12288 to 1572864.",
+    ),
+]
+PlotOption = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="FILE", help="Draw it: FILE ends in .pdf, .svg or .png."),
 ]
 WideOption = Annotated[
     bool,

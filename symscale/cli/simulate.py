@@ -10,8 +10,7 @@ import typer
 
 from symscale.cli.options import ForceOption, FormatOption, OutputOption
 from symscale.cli.output import (
-    Format,
-    check_writable,
+    check_paths,
     emit,
     progress_text,
     write_by,
@@ -21,11 +20,13 @@ from symscale.cli.part_file import PartFile
 from symscale.cli.scaling import (
     BatchRuleOption,
     HardwareListOption,
+    PlotOption,
     PublishedOption,
     RuleOption,
     RunDurationOption,
     SparseOption,
     WideOption,
+    WidthsOption,
     read_machines,
     read_rules,
     read_seconds,
@@ -41,25 +42,12 @@ if TYPE_CHECKING:
 
 _MODELS = ("sparse-mlp",)
 
-PlotOption = Annotated[
-    Path | None,
-    typer.Option("--plot", metavar="FILE", help="Draw it: FILE ends in .pdf, .svg or .png."),
-]
-
-
 def simulate(
     hardware: HardwareListOption = None,
     sparse: SparseOption = False,
     batch_rule: BatchRuleOption = "default",
     rules: RuleOption = None,
-    widths: Annotated[
-        str | None,
-        typer.Option(
-            "--widths", metavar="LOW..HIGH|N,N,..",
-            help="Which d_model: those of the study in a range, or a list. Default: all of the "
-            "study's, 12288 to 1572864.",
-        ),
-    ] = None,
+    widths: WidthsOption = None,
     duration: RunDurationOption = None,
     as_published: PublishedOption = False,
     wide: WideOption = False,
@@ -71,12 +59,12 @@ def simulate(
         ),
     ] = None,
     plot: PlotOption = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:
     """Utilization against training compute: for each model the best plan that is in time."""
-    _check_paths({"--csv": csv, "--plot": plot, "-o": output}, force)
+    check_paths({"--csv": csv, "--plot": plot, "-o": output}, force)
     machines = read_machines(hardware)
     scaling = read_rules(sparse, batch_rule, rules)
     shapes = read_shapes(widths, scaling)
@@ -195,12 +183,12 @@ def plan(
     runners_up: Annotated[
         int, typer.Option("--runners-up", metavar="N", min=0, max=100, help="How many to show.")
     ] = 5,
-    form: FormatOption = Format.text,
+    form: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:
     """The best plan of a model on a cluster: its splits, its time by component, what binds."""
-    _check_paths({"-o": output}, force)
+    check_paths({"-o": output}, force)
     machines = read_machines(hardware)
     if len(machines) > 1:
         raise InputError("--hardware: a plan is for one machine; name one")
@@ -240,7 +228,7 @@ def evaluate(
     force: ForceOption = False,
 ) -> None:
     """Time, utilization, traffic and memory of plans, one a row: see docs/simulator.md."""
-    _check_paths({"-o": output}, force)
+    check_paths({"-o": output}, force)
     text = _read(file)
     from symscale.simulate.plans_table import PLAN_COLUMNS, RESULT_COLUMNS, evaluate_rows
     from symscale.simulate.tables import csv_text, read_csv
@@ -268,22 +256,6 @@ def _read(file: str) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "the path is malformed"
         raise InputError(f"{file}: {reason}; check the path") from error
-
-
-def _check_paths(paths: dict[str, Path | None], force: bool) -> None:
-    """Refuse what cannot be written before any work is done."""
-    given: dict[Path, str] = {}
-    for option, path in paths.items():
-        if path is not None:
-            check_writable(path, force, option)
-            other = given.setdefault(path.absolute(), option)
-            if other != option:
-                raise InputError(f"{option} {path}: {other} names the same file; name another")
-    plot = paths.get("--plot")
-    if plot is not None:
-        from symscale.render.plots import check_format
-
-        check_format(plot)
 
 
 def register(app: typer.Typer) -> None:

@@ -166,7 +166,7 @@ def cluster_sizes(machine: Machine, shape: Shape, least: int, most: int) -> list
         >>> from symscale.machine import load_machine
         >>> from symscale.simulate.shapes import make_shape
         >>> cluster_sizes(load_machine("h100-sxm"), make_shape(12288), 1500, 2500)
-        [1536, 1728, 1792, 2016, 2048, 2304]
+        [1512, 1536, 1728, 1792, 2016, 2048, 2304]
     """
     sizes = {1}
     for part in (shape.experts, shape.layers, shape.d_model, shape.d_ff, shape.batch_tokens):
