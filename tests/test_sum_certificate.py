@@ -133,7 +133,7 @@ def test_what_is_not_certified_does_not_rule() -> None:
             if (seed, piece.binding) not in certified:
                 assert not piece.holds(case.values), (seed, piece.binding)
                 left += 1
-    assert left >= 10
+    assert left >= 5
 
 
 def test_symbolic_exponents(tmp_path: Path) -> None:
