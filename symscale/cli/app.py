@@ -94,6 +94,7 @@ from symscale.cli import (  # noqa: E402  # they need `app`
     hardware,
     limits,
     notation,
+    plan,
     ratio,
     simulate,
     solve,
@@ -108,6 +109,7 @@ cost.register(app)
 ratio.register(app)
 asymptotics.register(app)
 simulate.register(app)
+plan.register(app)
 compare.register(app)
 
 for command in app.registered_commands:

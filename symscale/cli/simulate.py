@@ -1,4 +1,4 @@
-"""Commands `simulate`, `plan` and `evaluate`."""
+"""Commands `simulate` and `evaluate`."""
 
 import hashlib
 import json
@@ -30,17 +30,15 @@ from symscale.cli.scaling import (
     read_machines,
     read_rules,
     read_seconds,
-    read_shape,
     read_shapes,
 )
-from symscale.errors import InputError, NoAnswerError, unknown_name
+from symscale.errors import InputError, NoAnswerError
 
 if TYPE_CHECKING:
     from symscale.machine import Machine
     from symscale.render.simulation import Assumptions, Run
     from symscale.simulate.shapes import Shape
 
-_MODELS = ("sparse-mlp",)
 
 def simulate(
     hardware: HardwareListOption = None,
@@ -163,64 +161,6 @@ def _run_key(
     return f"symscale simulate, run {digest}: {', '.join(m.name for m in machines)}"
 
 
-def plan(
-    hardware: HardwareListOption = None,
-    devices: Annotated[
-        int | None, typer.Option("--devices", metavar="N", help="Devices of the cluster.")
-    ] = None,
-    model: Annotated[
-        str, typer.Option("--model", metavar="NAME", help="The model: sparse-mlp.")
-    ] = "sparse-mlp",
-    d_model: Annotated[
-        int | None, typer.Option("--d-model", metavar="N", help="Width of the residual stream.")
-    ] = None,
-    sparse: SparseOption = False,
-    batch_rule: BatchRuleOption = "default",
-    rules: RuleOption = None,
-    duration: RunDurationOption = None,
-    as_published: PublishedOption = False,
-    wide: WideOption = False,
-    runners_up: Annotated[
-        int, typer.Option("--runners-up", metavar="N", min=0, max=100, help="How many to show.")
-    ] = 5,
-    form: FormatOption = None,
-    output: OutputOption = None,
-    force: ForceOption = False,
-) -> None:
-    """The best plan of a model on a cluster: its splits, its time by component, what binds."""
-    check_paths({"-o": output}, force)
-    machines = read_machines(hardware)
-    if len(machines) > 1:
-        raise InputError("--hardware: a plan is for one machine; name one")
-    if model not in _MODELS:
-        raise unknown_name("model", model, _MODELS)
-    if devices is None or not 1 <= devices <= 2**60:
-        raise InputError("--devices: give the number of devices, from 1 to 2^60")
-    scaling = read_rules(sparse, batch_rule, rules)
-    shape = read_shape(d_model, scaling)
-    seconds = read_seconds(duration)
-    from symscale.render.simulation import Assumptions, plan_data, plan_document
-    from symscale.simulate.planning import best_plans
-    from symscale.simulate.space import PUBLISHED_SPACE, WIDE_SPACE
-    from symscale.simulate.step import Schedule
-
-    with progress_text("searching") as show:
-        show("plans")
-        points = best_plans(
-            machines[0], shape, devices, count=1 + runners_up,
-            schedule=Schedule(as_published=as_published), duration_s=seconds,
-            space=WIDE_SPACE if wide else PUBLISHED_SPACE,
-        )
-    assumptions = Assumptions(scaling, seconds, as_published, wide)
-    emit(
-        form,
-        lambda: plan_document(machines[0], points, assumptions),
-        lambda: plan_data(machines[0], points, assumptions),
-        output,
-        force,
-    )
-
-
 def evaluate(
     file: Annotated[str, typer.Argument(metavar="PLANS.csv", help="One plan a row.")],
     output: OutputOption = None,
@@ -261,5 +201,4 @@ def _read(file: str) -> str:
 def register(app: typer.Typer) -> None:
     """Add the commands to the application."""
     app.command()(simulate)
-    app.command()(plan)
     app.command()(evaluate)

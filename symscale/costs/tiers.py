@@ -52,6 +52,9 @@ def split_over_tiers(plan: TransformerPlan, sizes: Sequence[int | None]) -> dict
     """
     room: list[int | None] = list(sizes)
     found: dict[str, TierSplit] = {}
+    repeats = whole(plan.repeats_of_kv)
+    if repeats is not None:  # devices that repeat a key and value head are neighbours
+        found["kv"] = TierSplit(_take(list(room), repeats))
     for name in ORDER:
         degree = whole(getattr(plan, name))
         if degree is None:
@@ -95,13 +98,17 @@ DEGREE_OF = {
 def tiers_of(entry: Communication, splits: dict[str, TierSplit]) -> TierSplit:
     """Return how the participants of a communication lie over the tiers.
 
-    Gradients run over replicas and the parts of a sequence alike.
+    Gradients run over replicas and the parts of a sequence alike; sums over repeated key
+    and value heads over part of a tensor-parallel group.
     """
     if entry.within == "experts":
         return _joined(splits["N_CP"], splits["experts"])
     if entry.parallelism == "data":
         return _joined(splits["N_CP"], splits["N_DP"])
-    return splits[DEGREE_OF[entry.parallelism]]
+    split = splits[DEGREE_OF[entry.parallelism]]
+    if entry.parallelism == "tensor" and entry.participants != prod(split.degrees):
+        return splits["kv"]
+    return split
 
 
 def _joined(inner: TierSplit, outer: TierSplit) -> TierSplit:

@@ -288,3 +288,23 @@ def check_devices(devices: int) -> None:
     """
     if not 1 <= devices <= MOST_DEVICES:
         raise InputError(f"--devices {devices}: give a number from 1 to 2^40")
+
+
+def context_of(architecture: Architecture, wanted: int | None) -> int:
+    """Return the tokens of a sequence: those wanted, or the model's.
+
+    Raises:
+        InputError: If the model has none, or learned fewer positions.
+    """
+    length = whole(architecture.context) if wanted is None else wanted
+    if length is None:
+        raise InputError(f"{architecture.name} has no length of its own; give --seq")
+    rows = whole(architecture.position_entries)
+    if architecture.positions == "learned" and rows and length > rows:
+        raise InputError(
+            f"--seq {length} is more than the {rows} positions that {architecture.name} has "
+            f"learned; at most {rows}"
+        )
+    if not 1 <= length <= 10**9:
+        raise InputError(f"--seq {length}: give a length from 1 to 1e9")
+    return length

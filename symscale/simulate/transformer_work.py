@@ -156,6 +156,7 @@ class TransformerWork:
         if order is None:
             raise InputError(f"{architecture.name} has sizes that are symbols; give each a number")
         self._order = order
+        self._kv_heads = int(architecture.stacks[0].block.attention.kv_heads)
         self._blocks = [self._compile_block(stack) for stack in architecture.stacks]
         self._ends = self._compile_ends()
         model = self._model(architecture)
@@ -193,7 +194,7 @@ class TransformerWork:
                 "block input": _input_bytes(model),
                 "dense": sp.Add(*(p.parameters_per_device for p in parts if not _routed(p))),
                 "experts": sp.Add(*(p.parameters_per_device for p in parts if _routed(p))),
-                **_payloads(entries),
+                **_payloads(entries, model.plan.repeats_of_kv),
             }
         )
 
@@ -210,7 +211,7 @@ class TransformerWork:
                 "last parameters": sp.Add(*(c.parameters_per_device for c in last)),
                 "first kept": _kept(first, model.plan),
                 "last kept": _kept(last, model.plan),
-                **_payloads([e for e in entries if e.parallelism == "tensor"]),
+                **_payloads([e for e in entries if e.parallelism == "tensor"], ONE),
             }
         )
 
@@ -230,7 +231,7 @@ class TransformerWork:
         counts = self._stage_counts(plans.N_PP)
         blocks = [_full(c(values), len(plans)) for c in self._blocks]
         ends = _full(self._ends(values), len(plans))
-        tiers = split_plans(plans, tier_sizes)
+        tiers = split_plans(plans, tier_sizes, self._kv_heads)
         m, p, v = plans.m, plans.N_PP, plans.v
         fill = np.zeros(len(plans)) if self.switches.schedule == "zero-bubble" else (p - 1) / v
         path = (m + fill) / m  # of the amounts of a step, which count m microbatches
@@ -359,7 +360,10 @@ def _input_bytes(model: Transformer) -> sp.Expr:
     return words * WORD / plan.kept_split
 
 
-def _payloads(entries: Sequence[Communication]) -> dict[str, sp.Expr]:
+GROUPS = {"tensor": "N_TP", "context": "N_CP", "expert": "N_EP"}
+
+
+def _payloads(entries: Sequence[Communication], repeats: sp.Expr) -> dict[str, sp.Expr]:
     """Bytes of payload times rounds, by what waits, over which degree, in which pattern."""
     found: dict[str, sp.Expr] = {}
     for entry in entries:
@@ -368,9 +372,10 @@ def _payloads(entries: Sequence[Communication]) -> dict[str, sp.Expr]:
         kind = "wait" if entry.serialized else "ring" if entry.parallelism == "context" else (
             "gradients"
         )
-        group = entry.within or {"tensor": "N_TP", "context": "N_CP", "expert": "N_EP"}.get(
-            entry.parallelism, "data"
-        )
+        if entry.parallelism == "tensor" and entry.participants == repeats:
+            group = "kv"  # heads that are repeated within the group
+        else:
+            group = entry.within or GROUPS.get(entry.parallelism, "data")
         pattern = "all-to-all" if entry.collective == "all-to-all" else "ring"
         key = f"{kind}/{group}/{pattern}"
         rounds = PHASES[entry.collective]
@@ -400,15 +405,19 @@ def _full(values: dict[str, Any], length: int) -> dict[str, Array]:
     return {k: np.broadcast_to(np.asarray(x, dtype=float), (length,)) for k, x in values.items()}
 
 
-def split_plans(plans: Plans, sizes: Sequence[int | None]) -> dict[str, Array]:
+def split_plans(
+    plans: Plans, sizes: Sequence[int | None], kv_heads: int = 2**40
+) -> dict[str, Array]:
     """Return how the degrees of plans lie over tiers: by degree, an array tiers x plans.
 
-    As `symscale.costs.tiers.split_over_tiers` does for one plan.
+    As `symscale.costs.tiers.split_over_tiers` does for one plan. Devices that repeat a key
+    and value head ("kv") are neighbours.
     """
     room = np.ones((len(sizes), len(plans)), dtype=np.int64)
     for i, size in enumerate(sizes):
         room[i] = 0 if size is None else size
     found: dict[str, Array] = {}
+    found["kv"] = _take(room.copy(), plans.N_TP // np.minimum(plans.N_TP, kv_heads))
     for name in ("N_TP", "N_CP"):
         found[name] = _take(room, getattr(plans, name))
     found["N_EP"] = _take(room.copy(), plans.N_EP)
