@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from symscale.cli.options import ForceOption, FormatOption, OutputOption
-from symscale.cli.output import Format, emit
+from symscale.cli.output import emit
 from symscale.errors import CheckFailedError, InputError
 
 RatioArgument = Annotated[
@@ -60,7 +60,7 @@ def asymptotics(
     assume: AssumeOption = None,
     growing: InOption = None,
     expect: ExpectOption = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:
