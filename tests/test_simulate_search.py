@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from paper_code import Row, rows
+from symscale.errors import InputError
 from symscale.machine import load_machine
 from symscale.simulate.curve import (
     QUARTER_S,
@@ -375,3 +376,17 @@ def test_cluster_sizes_are_products_of_degrees() -> None:
         if prod(d) <= 600 and prod(d) >= 9 and prod(d) % 8 == 0
     }
     assert cluster_sizes(load_machine("h100-sxm"), shape, 9, 600) == sorted(products)
+
+
+def test_a_cluster_that_divides_nothing_has_no_plan() -> None:
+    """Neither a large prime, which would take long to factor, nor what 64 bits do not hold."""
+    shape = make_shape(12288)
+    for devices in (2**61 - 1, 2**64, 8 * 1009):
+        assert search(load_machine("h100-sxm"), [Problem(shape, devices)]) == [[]]
+
+
+def test_sizes_beyond_what_is_exact_are_refused() -> None:
+    with pytest.raises(InputError, match="no size that a model can have"):
+        make_shape(12288, Rules(batch="1e17"))
+    with pytest.raises(InputError, match="more than 2\\^53"):
+        make_shape(12288, Rules(experts="8e15", batch="1"))

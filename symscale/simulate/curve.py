@@ -21,6 +21,7 @@ from symscale.simulate.parameters import device_values, is_distributed
 from symscale.simulate.search import Found, search
 from symscale.simulate.shapes import Shape
 from symscale.simulate.space import (
+    MOST_DEVICES,
     PUBLISHED_SPACE,
     Problem,
     Space,
@@ -180,7 +181,7 @@ def _any_size(
 ) -> Iterator[Point]:
     for done, shape in enumerate(shapes):
         needed = shape.training_flop / (duration_s * device_values(machine)["C_s"])
-        most = min(2**62, first_cluster(machine, shape, duration_s) << (DOUBLINGS - 1))
+        most = min(MOST_DEVICES, first_cluster(machine, shape, duration_s) << (DOUBLINGS - 1))
         for devices in cluster_sizes(machine, shape, ceil(needed), most):
             problem = Problem(shape, devices)
             plans = search(

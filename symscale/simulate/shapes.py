@@ -29,7 +29,7 @@ DUAL_WIDTH = 4
 
 _WIDTH_FACTORS, _WIDTH_POWERS = range(1, 16, 2), range(11, 22)
 _NARROWEST, _WIDEST = 12288, 128 * 12288
-_LARGEST = 1e40
+_MOST_SIZE, _MOST_TOKENS = 2.0**53, 1e40
 _ROUND_FACTORS, _ROUND_POWERS = range(1, 10, 2), range(64)
 
 BATCH_RULES: Mapping[str, str] = MappingProxyType(
@@ -165,7 +165,7 @@ def _rule(name: str, text: str) -> Callable[[Mapping[str, float]], float]:
 
     def value(of: Mapping[str, float]) -> float:
         result = float(compiled(of)[name])
-        if not 0 < result < (_LARGEST if name == "data" else 2.0**53):
+        if not 0 < result < (_MOST_TOKENS if name == "data" else _MOST_SIZE):
             raise InputError(f"{where}: {text} is {result:.4g}, no size that a model can have")
         return result
 
@@ -196,10 +196,10 @@ def make_shape(d_model: int, rules: Rules = PUBLISHED, d_ff: int | None = None) 
     known["T"] = 6.0 * known["P"] / known["E"] * known["D"]
     experts = int(known["E"])
     wanted = _rule("batch", BATCH_RULES.get(rules.batch, rules.batch))(known)
-    sequences = experts * nearest_round(wanted / SEQUENCE_TOKENS / experts)
-    return Shape(
-        d_model, d_ff, int(known["L"]), experts, sequences * SEQUENCE_TOKENS, known["D"]
-    )
+    tokens = experts * nearest_round(wanted / SEQUENCE_TOKENS / experts) * SEQUENCE_TOKENS
+    if tokens > _MOST_SIZE:
+        raise InputError(f"rule of the batch: {tokens:.4g} tokens are more than 2^53")
+    return Shape(d_model, d_ff, int(known["L"]), experts, tokens, known["D"])
 
 
 @lru_cache(maxsize=1)

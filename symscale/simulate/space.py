@@ -24,6 +24,9 @@ from symscale.simulate.shapes import Shape
 MICROBATCH_CHOICES = 4
 """How many counts of microbatches are tried for each pipeline with a bubble."""
 
+MOST_DEVICES = 2**62
+"""Larger clusters have no plans; their sizes would not fit an integer of 64 bits."""
+
 WIDEST_SPLIT = 4
 """N_TP_ff is at most so many times the root of N_TP, and at least the root."""
 
@@ -204,6 +207,13 @@ class Degrees:
         return Degrees(self.table[:, chosen], self.owner[chosen])
 
 
+def _divides(problem: Problem) -> bool:
+    """Whether a cluster is a product of divisors of what may be split; others have no plans."""
+    s = problem.shape
+    whole = s.experts * s.layers * s.d_model * s.d_ff * s.batch_tokens
+    return problem.devices <= MOST_DEVICES and whole % problem.devices == 0
+
+
 def degrees_of(space: Space, problems: Sequence[Problem]) -> Degrees:
     """The degrees of a space that divide what they split.
 
@@ -212,7 +222,10 @@ def degrees_of(space: Space, problems: Sequence[Problem]) -> Degrees:
         >>> degrees_of(PUBLISHED_SPACE, [Problem(make_shape(12288), 2048)]).table.shape[1]
         145
     """
-    tables = [_table(space, p.devices, p.shape.experts) for p in problems]
+    none = np.zeros((len(ORDER), 0), dtype=np.int64)
+    tables = [
+        _table(space, p.devices, p.shape.experts) if _divides(p) else none for p in problems
+    ]
     owner = np.repeat(np.arange(len(problems)), [t.shape[1] for t in tables])
     table = np.concatenate(tables, axis=1)
 
