@@ -96,6 +96,7 @@ from symscale.cli import (  # noqa: E402  # they need `app`
     notation,
     plan,
     ratio,
+    report,
     simulate,
     solve,
 )
@@ -110,6 +111,7 @@ ratio.register(app)
 asymptotics.register(app)
 simulate.register(app)
 plan.register(app)
+report.register(app)
 compare.register(app)
 
 for command in app.registered_commands:

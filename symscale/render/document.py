@@ -139,7 +139,31 @@ class Table:
     caption: str = ""
 
 
-Block: TypeAlias = Heading | Paragraph | Equation | Cases | Table
+@dataclass(frozen=True)
+class Bibliography(Table):
+    """The table of what a document cites, numbered from 1 on.
+
+    Attributes:
+        keys: For each row the key of its source; "" for a user's own words.
+    """
+
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing in a file beside the document.
+
+    Attributes:
+        file: Its name without an ending; it exists as .pdf and as .svg.
+        caption: What it shows.
+    """
+
+    file: str
+    caption: str
+
+
+Block: TypeAlias = Heading | Paragraph | Equation | Cases | Table | Figure
 
 
 @dataclass(frozen=True)

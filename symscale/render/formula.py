@@ -20,7 +20,7 @@ from symscale.algebra.monomial import Monomial
 from symscale.errors import FormulaError, TooLargeError
 from symscale.symbols import NOTATION, latex_names, latex_of_name
 
-_SIGNS = {
+SIGNS = {
     "text": {sp.Eq: "=", sp.Le: "<=", sp.Ge: ">=", sp.Lt: "<", sp.Gt: ">"},
     "latex": {sp.Eq: "=", sp.Le: r"\le", sp.Ge: r"\ge", sp.Lt: "<", sp.Gt: ">"},
 }
@@ -74,7 +74,7 @@ def text(value: sp.Basic | Monomial | AtMost) -> str:
     if isinstance(value, AtMost):
         return f"{_monomial_text(value.left)} <= {_monomial_text(value.right)}"
     if isinstance(value, sp.core.relational.Relational):
-        return f"{text(value.lhs)} {_SIGNS['text'][type(value)]} {text(value.rhs)}"
+        return f"{text(value.lhs)} {SIGNS['text'][type(value)]} {text(value.rhs)}"
     if value.is_Rational:
         return str(value)
     monomial = _as_monomial(value)
@@ -95,7 +95,7 @@ def latex(value: sp.Basic | Monomial | AtMost) -> str:
     if isinstance(value, AtMost):
         return rf"{_monomial_latex(value.left)} \le {_monomial_latex(value.right)}"
     if isinstance(value, sp.core.relational.Relational):
-        return f"{latex(value.lhs)} {_SIGNS['latex'][type(value)]} {latex(value.rhs)}"
+        return f"{latex(value.lhs)} {SIGNS['latex'][type(value)]} {latex(value.rhs)}"
     if isinstance(value, sp.Min | sp.Max):
         head = r"\min" if isinstance(value, sp.Min) else r"\max"
         arguments = r",\; ".join(sorted(latex(a) for a in value.args))

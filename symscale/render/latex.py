@@ -11,6 +11,7 @@ from symscale.render.document import (
     Column,
     Document,
     Equation,
+    Figure,
     Formula,
     Heading,
     Inline,
@@ -18,6 +19,7 @@ from symscale.render.document import (
     Paragraph,
     Table,
 )
+from symscale.render.lines import latex_lines
 from symscale.render.markdown import cases_latex
 
 PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
@@ -42,8 +44,10 @@ _ESCAPES = {
 
 def render(document: Document) -> str:
     """Print a document as a standalone LaTeX file."""
+    graphics = any(isinstance(item, Figure) for item in document.blocks)
+    preamble = PREAMBLE + ("\\usepackage{graphicx}\n" if graphics else "")
     parts = [
-        PREAMBLE + rf"\title{{{_prose(document.title)}}}",
+        preamble + rf"\title{{{prose(document.title)}}}",
         r"\date{}",
         r"\begin{document}",
         r"\maketitle",
@@ -55,7 +59,7 @@ def render(document: Document) -> str:
 
 def body(document: Document) -> str:
     """Print the blocks of a document, without preamble and title."""
-    return "\n\n".join(_block(block) for block in document.blocks)
+    return "\n\n".join(block(item) for item in document.blocks)
 
 
 def escape(text: str) -> str:
@@ -82,10 +86,10 @@ def inline(value: Inline) -> str:
         mantissa, exponent = value.parts
         number = rf"${mantissa} \times 10^{{{exponent}}}$" if exponent else f"${mantissa}$"
         return rf"{number}~{escape(value.unit)}" if value.unit not in ("", "1") else number
-    return _prose(value)
+    return prose(value)
 
 
-def _prose(text: str) -> str:
+def prose(text: str) -> str:
     """Escaped text in which names of symbols, such as d_model, are set as formulas."""
     return "".join(
         escape(part) if isinstance(part, str) else f"${formula.latex(part)}$"
@@ -99,19 +103,48 @@ def _cell(value: Cell) -> str:
     return "".join(inline(v) for v in value)
 
 
-def _block(block: Block) -> str:
-    if isinstance(block, Heading):
-        return rf"\{_SECTIONS[block.level]}{{{_prose(block.text)}}}"
-    if isinstance(block, Paragraph):
-        return "".join(inline(c) for c in block.content)
-    if isinstance(block, Equation):
-        label = ""
-        if block.label:
-            label = rf"\label{{eq:{_label(block.label)}}}\tag{{{escape(block.label)}}}"
-        return f"\\begin{{equation}}{label}\n{formula.latex(block.value)}\n\\end{{equation}}"
-    if isinstance(block, Cases):
-        return f"\\begin{{equation}}\n{cases_latex(block)}\n\\end{{equation}}"
-    return _table(block)
+def block(item: Block) -> str:
+    """Print one block of a document."""
+    if isinstance(item, Heading):
+        return rf"\{_SECTIONS[item.level]}{{{prose(item.text)}}}"
+    if isinstance(item, Paragraph):
+        return "".join(inline(c) for c in item.content)
+    if isinstance(item, Equation):
+        return equation(item)
+    if isinstance(item, Cases):
+        return f"\\begin{{equation}}\n{cases_latex(item)}\n\\end{{equation}}"
+    if isinstance(item, Figure):
+        drawn = rf"\includegraphics[width=\linewidth]{{{item.file}}}"
+        lines = [r"\begin{center}", drawn, r"\end{center}", "", prose(item.caption)]
+        return "\n".join(lines)
+    return table(item)
+
+
+def equation(item: Equation, prefix: str = "") -> str:
+    """Print a formula on lines of its own, broken at a sum's terms where it is long.
+
+    Args:
+        item: The formula with its label.
+        prefix: What its label begins with, after eq:.
+    """
+    label = ""
+    if item.label:
+        label = rf"\label{{eq:{prefix}{_label(item.label)}}}\tag{{{escape(item.label)}}}"
+    lines = latex_lines(item.value)
+    body = lines[0] if len(lines) == 1 else _aligned(lines)
+    return f"\\begin{{equation}}{label}\n{body}\n\\end{{equation}}"
+
+
+def _aligned(lines: list[str]) -> str:
+    """Lines under each other, those after the first set in."""
+    first, *rest = lines
+    joined = " \\\\\n".join([f"&{first}", *(rf"&\quad {line}" for line in rest)])
+    return f"\\begin{{aligned}}\n{joined}\n\\end{{aligned}}"
+
+
+def plain_comment(text: str) -> str:
+    """A text that may stand after a percent sign: on one line."""
+    return " ".join(text.split())
 
 
 def _label(text: str) -> str:
@@ -119,13 +152,18 @@ def _label(text: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else "-" for c in text)
 
 
-def _table(table: Table) -> str:
-    """A table on one page, or, where it has many rows, one that breaks over pages."""
-    spec = "@{}" + "".join(_column(c) for c in table.columns) + "@{}"
-    titles = [_prose(c.title) for c in table.columns]
+def table(item: Table, breaks: bool = True) -> str:
+    """Print a table on one page, or, where it has many rows, one that breaks over pages.
+
+    Args:
+        item: The table.
+        breaks: Whether it may break; within columns and slides it may not.
+    """
+    spec = "@{}" + "".join(_column(c) for c in item.columns) + "@{}"
+    titles = [prose(c.title) for c in item.columns]
     head = [" & ".join(titles) + r" \\", r"\midrule"] if any(titles) else []
-    rows = [" & ".join(_cell(c) for c in row) + r" \\" for row in table.rows]
-    if len(rows) > _LONG_TABLE:
+    rows = [" & ".join(_cell(c) for c in row) + r" \\" for row in item.rows]
+    if breaks and len(rows) > _LONG_TABLE:
         lines = [
             rf"\begin{{longtable}}{{{spec}}}", r"\toprule", *head, r"\endhead", *rows,
             r"\bottomrule", r"\end{longtable}",
@@ -135,7 +173,7 @@ def _table(table: Table) -> str:
             r"\begin{center}", rf"\begin{{tabular}}{{{spec}}}", r"\toprule", *head, *rows,
             r"\bottomrule", r"\end{tabular}", r"\end{center}",
         ]
-    caption = f"{_prose(table.caption)}\n\n" if table.caption else ""
+    caption = f"{prose(item.caption)}\n\n" if item.caption else ""
     return caption + "\n".join(lines)
 
 

@@ -9,6 +9,7 @@ from symscale.render.document import (
     Cell,
     Document,
     Equation,
+    Figure,
     Formula,
     Heading,
     Inline,
@@ -70,6 +71,8 @@ def _block(block: Block) -> str:
         return f"$$\n{formula.latex(block.value)}{label}\n$$"
     if isinstance(block, Cases):
         return f"$$\n{cases_latex(block)}\n$$"
+    if isinstance(block, Figure):
+        return f"![{escape(block.caption)}]({block.file}.svg)"
     lines = ["| " + " | ".join(escape(c.title) for c in block.columns) + " |"]
     lines.append("|" + "|".join(" ---: " if c.right else " --- " for c in block.columns) + "|")
     lines += ["| " + " | ".join(_cell(c) for c in row) + " |" for row in block.rows]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from symscale.render.document import Block, Column, Heading, Table
+from symscale.render.document import Bibliography, Block, Column, Heading
 from symscale.sources import cite, load_sources
 
 
@@ -48,7 +48,9 @@ class References:
         return [Heading("Sources"), source_table(self._texts)]
 
 
-def source_table(texts: Sequence[str]) -> Table:
-    """A numbered table of citations."""
+def source_table(texts: Sequence[str]) -> Bibliography:
+    """A numbered table of citations, with the keys of those that are known sources."""
     columns = (Column("no."), Column("source", wrap=True, share=0.85))
-    return Table(columns, tuple((f"[{k}]", text) for k, text in enumerate(texts, 1)))
+    rows = tuple((f"[{k}]", text) for k, text in enumerate(texts, 1))
+    known = {source.short: key for key, source in load_sources().items()}
+    return Bibliography(columns, rows, keys=tuple(known.get(text, "") for text in texts))

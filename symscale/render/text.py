@@ -12,6 +12,7 @@ from symscale.render.document import (
     Column,
     Document,
     Equation,
+    Figure,
     Formula,
     Heading,
     Inline,
@@ -66,6 +67,8 @@ def _block(block: Block, width: int) -> list[str]:
     if isinstance(block, Cases):
         head = f"    {formula.text(block.left)} = {block.function} of"
         return [head, *(line for p in block.pieces for line in _hang(formula.text(p), width, 8))]
+    if isinstance(block, Figure):
+        return _wrap(f"[{block.file}.pdf] {block.caption}", width)
     return _table(block, width)
 
 

@@ -1,0 +1,175 @@
+"""One document on machines and models: notation, limits, costs, derivations, figures."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import sympy as sp
+
+from symscale.checks import check_derivation
+from symscale.library import load_derivation
+from symscale.machine import Machine, load_machine
+from symscale.render.bibtex import bibtex
+from symscale.render.catalogue import symbols_document
+from symscale.render.cliff_plots import cliffs_plot
+from symscale.render.combine import Chapter, combine
+from symscale.render.cost_data import costs_data
+from symscale.render.costs import costs_document
+from symscale.render.derivations import derivation_document
+from symscale.render.document import Bibliography, Document, Figure, Heading, paragraph
+from symscale.render.ratios import ratios_data, ratios_document
+from symscale.render.report_data import cliffs_data, limits_data
+from symscale.render.reports import cliffs_document, limits_document
+from symscale.render.share_plots import share_plot
+from symscale.simulate.transformer_planning import tensor_degrees
+from symscale.studies.answer import CliffsAnswer, cliffs, training_limits
+from symscale.studies.cost_answer import cost_answer
+from symscale.studies.future import future_cases
+from symscale.studies.ratio_answer import ratio_answer
+from symscale.studies.transformer_request import PlanOptions, transformer_request
+
+DERIVATIONS = ("training-limits", "utilization-cliffs", "tensor-shard", "nanobatch",
+               "batch-slicing", "latency-wall")
+MODEL_DERIVATIONS = ("layer-flop", "edge-and-slack", "serialized-share", "required-tp",
+                     "activation-memory")
+KS = (1, 2, 4)
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report: a document, what it draws, and its data.
+
+    Attributes:
+        document: The document.
+        figures: What draws each figure, by its file name without ending.
+        data: The data behind it, by file name.
+    """
+
+    document: Document
+    figures: dict[str, Callable[[Path], None]]
+    data: dict[str, dict[str, Any]]
+
+    @property
+    def bibliography(self) -> str:
+        """BibTeX entries of exactly the sources that it cites."""
+        for block in self.document.blocks:
+            if isinstance(block, Bibliography):
+                return bibtex(key for key in block.keys if key)
+        return ""
+
+
+def make_report(
+    hardware: Sequence[str], models: Sequence[str],
+    progress: Callable[[str], object] = lambda _: None,
+) -> Report:
+    """Make the report on machines and models.
+
+    Args:
+        hardware: Names or files of machines.
+        models: Names or files of models; none for a report on machines alone.
+        progress: Told what is being worked on.
+
+    Raises:
+        InputError: If a machine or model is unknown.
+    """
+    machines = [load_machine(name) for name in hardware]
+    chapters: list[Chapter] = []
+    figures: dict[str, Callable[[Path], None]] = {}
+    data: dict[str, dict[str, Any]] = {}
+    answers: list[CliffsAnswer] = []
+    for name, machine in zip(hardware, machines, strict=True):
+        progress(machine.name)
+        limit, utilization = training_limits(name), cliffs(name)
+        answers.append(utilization)
+        data[f"limits-{machine.name}.json"] = limits_data(limit)
+        data[f"cliffs-{machine.name}.json"] = cliffs_data(utilization)
+        chapters.append(_titled(f"limits-{machine.name}", limits_document(limit), machine))
+        chapters.append(_titled(f"cliffs-{machine.name}", cliffs_document(utilization), machine))
+    if answers:
+        figures["utilization"] = lambda path: cliffs_plot(answers, path)
+        last = chapters[-1]
+        caption = "Utilization against training compute, cliffs dotted, the last run crossed."
+        chapters[-1] = Chapter(last.name, last.document, (Figure("utilization", caption),))
+    for name in models:
+        progress(name)
+        chapters += _model(name, hardware, machines, figures, data)
+    for name in (*DERIVATIONS, *(MODEL_DERIVATIONS if models else ())):
+        progress(name)
+        derivation = load_derivation(name)
+        document = derivation_document(derivation, check_derivation(derivation))
+        chapters.append(Chapter(name, _without_notation(document)))
+    chapters.append(Chapter("notation", symbols_document()))
+    named = ", ".join([m.title for m in machines] + list(models))
+    lead = paragraph(
+        "Closed forms with the constraints that bind in them, the regions where they rule and "
+        "their elasticities; costs by component; and the derivations, each step of which was "
+        "checked when this report was made."
+    )
+    return Report(combine(f"How far training scales: {named}", (lead,), chapters), figures, data)
+
+
+def _titled(name: str, document: Document, machine: Machine) -> Chapter:
+    return Chapter(name, Document(f"{document.title}: {machine.title}", document.blocks))
+
+
+def _model(
+    name: str, hardware: Sequence[str], machines: Sequence[Machine],
+    figures: dict[str, Callable[[Path], None]], data: dict[str, dict[str, Any]],
+) -> list[Chapter]:
+    answer = cost_answer(transformer_request(name))
+    slug = answer.model.architecture.name
+    data[f"costs-{slug}.json"] = costs_data(answer)
+    chapters = [Chapter(f"costs-{slug}", costs_document(answer))]
+    for file, machine in zip(hardware, machines, strict=True):
+        options = PlanOptions(tp=_largest_in_node(name, machine))
+        ratio = ratio_answer(
+            transformer_request(name, options), ks=[sp.Integer(k) for k in KS], hardware=file
+        )
+        data[f"ratios-{slug}-{machine.name}.json"] = ratios_data(ratio)
+        document = ratios_document(ratio)
+        title = f"{document.title} on {machine.title}"
+        chapters.append(
+            Chapter(f"ratios-{slug}-{machine.name}", Document(title, document.blocks))
+        )
+    for machine in machines:
+        file = f"share-{machine.name}"
+        if file in figures or machine.tiers[0].bandwidth.unlimited:
+            continue
+        figures[file] = _share_drawer(machine)
+        caption = (
+            f"Share of serialized communication over widths and degrees, on {machine.title}, as "
+            "arithmetic gets k times faster than the network."
+        )
+        last = chapters[-1]
+        chapters[-1] = Chapter(last.name, last.document, (*last.extra, Figure(file, caption)))
+    return chapters
+
+
+def _share_drawer(machine: Machine) -> Callable[[Path], None]:
+    def draw(path: Path) -> None:
+        cases = future_cases(machine, [Fraction(k) for k in KS])
+        share_plot(cases, KS, machine.title, path)
+
+    return draw
+
+
+def _largest_in_node(name: str, machine: Machine) -> int:
+    """The largest degree of tensor parallelism that a model has within a node, at least 2."""
+    degrees = tensor_degrees(transformer_request(name).model.architecture)
+    size = machine.tiers[0].size or degrees[-1]
+    kv = transformer_request(name).model.architecture.stacks[0].block.attention.kv_heads
+    fitting = [d for d in degrees if d <= size and int(kv) % d == 0]
+    return max([*fitting, 2] if len(fitting) == 1 else fitting)
+
+
+def _without_notation(document: Document) -> Document:
+    """A derivation without its own table of symbols, which the report has once."""
+    blocks, skipping = [], False
+    for block in document.blocks:
+        if isinstance(block, Heading):
+            skipping = block.text == "Notation"
+        if not skipping:
+            blocks.append(block)
+    return Document(document.title, tuple(blocks))

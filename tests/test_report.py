@@ -1,0 +1,196 @@
+"""Reports, fragments, bibliographies and PDF: what authors paste and hand on."""
+
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import sympy as sp
+
+from symscale.checks import check_derivation
+from symscale.library import derivation_names, load_derivation
+from symscale.render import latex
+from symscale.render.bibtex import bibtex
+from symscale.render.combine import Chapter, combine
+from symscale.render.derivations import derivation_document
+from symscale.render.document import Bibliography, Document, Equation, Heading, paragraph
+from symscale.render.fragment import PACKAGES, cited_keys, fragment
+from symscale.render.lines import LINE, latex_lines, seen_width
+from symscale.render.pdf import make_pdf
+from symscale.render.references import References
+from symscale.sources import load_sources
+from symscale.symbols import symbols
+from test_cli import answer, refusal, run
+
+
+def document_of(name: str) -> Document:
+    derivation = load_derivation(name)
+    return derivation_document(derivation, check_derivation(derivation))
+
+
+# Fragments
+
+CLASSES = {
+    "article": r"\documentclass{article}",
+    "IEEEtran": r"\documentclass[conference]{IEEEtran}",
+    "beamer": r"\documentclass{beamer}",
+}
+
+
+def around(class_line: str, body: str) -> str:
+    packages = "".join(rf"\usepackage{{{p}}}" for p in PACKAGES)
+    if "beamer" in class_line:
+        body = rf"\begin{{frame}}[allowframebreaks]{body}\end{{frame}}"
+    return f"{class_line}\n{packages}\n\\begin{{document}}\n{body}\n\\end{{document}}\n"
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_fragments_compile_where_authors_put_them(
+    kind: str, need_program: Callable[[str], str], tmp_path: Path
+) -> None:
+    program = need_program("pdflatex")
+    if not all(map(installed, NEEDED[kind])):
+        if os.environ.get("CI"):
+            pytest.fail(f"the LaTeX class {kind} is not installed")
+        pytest.skip(f"the LaTeX class {kind} is not installed")
+    bodies = "\n".join(
+        fragment(document_of(name), name) for name in ("layer-flop", "edge-and-slack")
+    )
+    (tmp_path / "main.tex").write_text(around(CLASSES[kind], bodies), encoding="utf-8")
+    done = subprocess.run(
+        [program, "-halt-on-error", "-interaction=nonstopmode", "main.tex"], cwd=tmp_path,
+        capture_output=True, text=True, check=False, timeout=120,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "multiply defined" not in done.stdout
+
+
+NEEDED = {"article": (), "IEEEtran": ("IEEEtran.cls", "ptmr7t.tfm"), "beamer": ("beamer.cls", "pgfmath.sty")}
+
+
+def installed(file: str) -> bool:
+    found = subprocess.run(["kpsewhich", file], capture_output=True, check=False)
+    return found.returncode == 0
+
+
+@pytest.mark.parametrize("name", derivation_names())
+def test_a_fragment_cites_by_key_and_labels_by_name(name: str) -> None:
+    document = document_of(name)
+    text = fragment(document, name)
+    keys = {key for key in cited_keys(document) if key}
+    assert set(re.findall(r"\\cite\{([^}]+)\}", text)) == keys
+    assert not re.search(r"\{\[\}\d+\]", text)
+    labels = re.findall(r"\\label\{([^}]+)\}", text)
+    assert labels
+    assert all(label.startswith(f"eq:{name}:") for label in labels)
+    assert len(set(labels)) == len(labels)
+    assert r"\section" not in text
+    assert "longtable" not in text
+    entries = re.findall(r"^@misc\{([^,]+),", bibtex(keys), re.M)
+    assert set(entries) == keys
+
+
+def test_every_source_makes_an_entry() -> None:
+    text = bibtex(load_sources())
+    assert text.count("@misc{") == len(load_sources())
+    assert text.count("{") == text.count("}")
+    for key in load_sources():
+        assert f"@misc{{{key},\n" in text
+
+
+# Long lines
+
+
+def test_long_sums_are_broken_between_terms() -> None:
+    b, L, d, n = symbols("b L d_model n_ctx")
+    long = sp.Add(*(b**i * L * d ** (i + 1) * n for i in range(1, 14)))
+    statement = sp.Eq(symbols("T")[0], long, evaluate=False)
+    lines = latex_lines(statement)
+    assert len(lines) > 1
+    assert all(seen_width(line) <= LINE for line in lines)
+    joined = " ".join(lines)
+    assert joined.count("+") == 12
+    printed = latex.equation(Equation(statement, "long"))
+    assert r"\begin{aligned}" in printed
+    assert printed.count(r"\tag") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "width"),
+    [("a", 1), (r"\frac{a b c}{d}", 3), (r"x^{2}", 1.65), (r"\mathrm{abc}", 3), (r"\alpha\, b", 2)],
+)
+def test_widths(text: str, width: float) -> None:
+    assert seen_width(text) == pytest.approx(width)
+
+
+# Combining
+
+
+def test_chapters_share_one_list_of_sources() -> None:
+    def document(*keys: str) -> Document:
+        references = References()
+        blocks = [paragraph(f"As known {references.cite(key)}.") for key in keys]
+        return Document(keys[0], (*blocks, *references.blocks()))
+
+    joined = combine("All", (), [
+        Chapter("a", document("hoffmann-2022", "pati-2023")),
+        Chapter("b", document("pati-2023", "t3-2024")),
+    ])
+    (table,) = [b for b in joined.blocks if isinstance(b, Bibliography)]
+    assert table.keys == ("hoffmann-2022", "pati-2023", "t3-2024")
+    texts = [str(b.content[0]) for b in joined.blocks if not isinstance(b, Heading | Bibliography)]  # type: ignore[union-attr]
+    assert [re.findall(r"\d", text) for text in texts] == [["1"], ["2"], ["2"], ["3"]]
+
+
+# PDF
+
+
+def test_a_pdf_is_the_same_each_time(need_program: Callable[[str], str]) -> None:
+    need_program("pdflatex")
+    tex = latex.render(document_of("crossing-k"))
+    first = make_pdf(tex)
+    assert first.startswith(b"%PDF")
+    assert make_pdf(tex) == first
+
+
+def test_a_pdf_cannot_read_files(need_program: Callable[[str], str]) -> None:
+    """A user's text is escaped; what it says is printed, not done."""
+    need_program("pdftotext")
+    need_program("pdflatex")
+    nasty = r"\input{/etc/passwd} \write18{id} % $ _ & # ~ ^ \ { } <script>"
+    pdf = make_pdf(latex.render(Document(nasty, (Heading(nasty), paragraph(nasty)))))
+    done = subprocess.run(["pdftotext", "-", "-"], input=pdf, capture_output=True, check=True)
+    text = done.stdout.decode()
+    assert "/etc/passwd" in text
+    assert "root:" not in text
+
+
+# The command
+
+
+def test_report_writes_everything(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "report"
+    done = run("report", "--hardware", "h100-sxm", "--no-pdf", "-o", str(folder))
+    assert (done.code, done.out, done.err) == (0, "", "")
+    names = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
+    assert names == {
+        "report.tex", "report.md", "references.bib", "utilization.pdf", "utilization.svg",
+        "data/limits-h100-sxm.json", "data/cliffs-h100-sxm.json",
+    }  # fmt: skip
+    before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    assert "not empty" in refusal("report", "--no-pdf", "-o", str(folder))
+    answer("report", "--hardware", "h100-sxm", "--no-pdf", "-o", str(folder), "--force")
+    assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
+    assert sorted(p.name for p in folder.parent.iterdir()) == ["report"]
+
+
+def test_report_refuses_before_it_works(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("x", encoding="utf-8")
+    assert "it is a file" in refusal("report", "-o", str(file))
+    assert "h100-sxm" in refusal("report", "--hardware", "h100", "-o", str(tmp_path / "a"))
+    twice = ("report", "--hardware", "h100-sxm,h100-sxm", "-o", str(tmp_path / "a"))
+    assert "named twice" in refusal(*twice)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file"]
