@@ -67,7 +67,11 @@ def test_fragments_compile_where_authors_put_them(
     assert "multiply defined" not in done.stdout
 
 
-NEEDED = {"article": (), "IEEEtran": ("IEEEtran.cls", "ptmr7t.tfm"), "beamer": ("beamer.cls", "pgfmath.sty")}
+NEEDED = {
+    "article": (),
+    "IEEEtran": ("IEEEtran.cls", "ptmr7t.tfm"),
+    "beamer": ("beamer.cls", "pgfmath.sty"),
+}
 
 
 def installed(file: str) -> bool:

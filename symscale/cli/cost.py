@@ -4,7 +4,14 @@ from typing import Annotated, Any
 
 import typer
 
-from symscale.cli.options import ForceOption, FormatOption, HardwareOption, OutputOption, SetOption
+from symscale.cli.options import (
+    ForceOption,
+    FormatOption,
+    FragmentOption,
+    HardwareOption,
+    OutputOption,
+    SetOption,
+)
 from symscale.cli.output import emit
 from symscale.cli.transformer_options import (
     BatchOption,
@@ -61,6 +68,7 @@ def cost(
     sets: SetOption = None,
     form: FormatOption = None,
     output: OutputOption = None,
+    fragment: FragmentOption = False,
     force: ForceOption = False,
 ) -> None:
     """Costs of a Transformer by component: FLOP, parameters, communication, memory.
@@ -80,7 +88,10 @@ def cost(
         "replicate_kv": replicate_kv, "mask": mask,
     }
     answer = cost_answer(request_of(model, PlanOptions(**plan), sets), recipe, hardware)
-    emit(form, lambda: costs_document(answer), lambda: costs_data(answer), output, force)
+    emit(
+        form, lambda: costs_document(answer), lambda: costs_data(answer), output, force,
+        fragment="cost" if fragment else None,
+    )
 
 
 def register(app: typer.Typer) -> None:

@@ -1,33 +1,56 @@
 """Commands `derive` and `derivations`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from symscale.cli.options import ForceOption, FormatOption, OutputOption
-from symscale.cli.output import emit, waiting_line
+from symscale.cli.options import (
+    DeriveFormatOption,
+    ForceOption,
+    FormatOption,
+    FragmentOption,
+    OutputOption,
+)
+from symscale.cli.output import check_paths, emit, waiting_line, write_whole
 
 
 def derive(
     name: Annotated[str, typer.Argument(help="A derivation (list: symscale derivations).")],
-    form: FormatOption = None,
+    form: DeriveFormatOption = None,
     output: OutputOption = None,
+    fragment: FragmentOption = False,
+    bibliography: Annotated[
+        Path | None,
+        typer.Option("--bibliography", metavar="FILE.bib", help="Write BibTeX entries of the "
+                     "sources that it cites."),
+    ] = None,
     force: ForceOption = False,
 ) -> None:
     """Print a worked derivation, each of its steps checked on the way."""
     from symscale.checks import check_derivation
     from symscale.library import load_derivation
+    from symscale.render.closed_forms import code_formats, derivation_functions
     from symscale.render.derivations import derivation_data, derivation_document
 
+    check_paths({"-o": output, "--bibliography": bibliography}, force)
     with waiting_line(f"deriving {name[:30]} and checking each step"):
         derivation = load_derivation(name)
         checks = check_derivation(derivation)
+    if bibliography is not None:
+        from symscale.render.bibtex import bibtex
+        from symscale.render.fragment import cited_keys
+
+        keys = [key for key in cited_keys(derivation_document(derivation, checks)) if key]
+        write_whole(bibliography, bibtex(keys), "--bibliography")
     emit(
         form,
         lambda: derivation_document(derivation, checks),
         lambda: derivation_data(derivation, checks),
         output,
         force,
+        others=code_formats(derivation.title, lambda: derivation_functions(derivation)),
+        fragment=name if fragment else None,
     )
 
 

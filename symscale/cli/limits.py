@@ -7,16 +7,17 @@ import typer
 
 from symscale.cli.certificates import check_certificate_path, write_certificates
 from symscale.cli.options import (
+    CodeFormatOption,
     DurationOption,
     ForceOption,
-    FormatOption,
+    FragmentOption,
     HardwareOption,
     LevelOption,
     OutputOption,
     SetOption,
     settings_of,
 )
-from symscale.cli.output import emit
+from symscale.cli.output import check_writable, emit, write_by
 
 CertificateOption = Annotated[
     Path | None,
@@ -37,14 +38,16 @@ def limits(
     sets: SetOption = None,
     duration: DurationOption = None,
     full: FullOption = False,
-    form: FormatOption = None,
+    form: CodeFormatOption = None,
     output: OutputOption = None,
     certificate: CertificateOption = None,
+    fragment: FragmentOption = False,
     force: ForceOption = False,
 ) -> None:
     """Largest training run at full utilization: pieces, regions, elasticities, proofs."""
     check_certificate_path(certificate, force)
     settings = settings_of(sets, duration)
+    from symscale.render.closed_forms import answer_code
     from symscale.render.report_data import limits_data
     from symscale.render.reports import limits_document
     from symscale.studies.answer import full_training_limits, training_limits
@@ -53,7 +56,10 @@ def limits(
     answer = ask(hardware, level=level, settings=settings)
     answer.check()
     write_certificates(certificate, answer.program.title, answer.certificates, force)
-    emit(form, lambda: limits_document(answer), lambda: limits_data(answer), output, force)
+    emit(
+        form, lambda: limits_document(answer), lambda: limits_data(answer), output, force,
+        others=answer_code(answer), fragment="limits" if fragment else None,
+    )
 
 
 def cliffs(
@@ -61,9 +67,15 @@ def cliffs(
     level: LevelOption = None,
     sets: SetOption = None,
     duration: DurationOption = None,
-    form: FormatOption = None,
+    form: CodeFormatOption = None,
     output: OutputOption = None,
     certificate: CertificateOption = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw utilization against compute, cliffs "
+                     "marked; .pdf, .svg or .png."),
+    ] = None,
+    fragment: FragmentOption = False,
     force: ForceOption = False,
 ) -> None:
     """Utilization as a function of training compute: its pieces, and where they meet.
@@ -72,6 +84,7 @@ def cliffs(
     """
     check_certificate_path(certificate, force)
     settings = settings_of(sets, duration)
+    from symscale.render.closed_forms import answer_code
     from symscale.render.report_data import cliffs_data
     from symscale.render.reports import cliffs_document
     from symscale.studies.answer import cliffs as ask
@@ -79,7 +92,18 @@ def cliffs(
     answer = ask(hardware, level=level, settings=settings)
     answer.check()
     write_certificates(certificate, answer.program.title, answer.certificates, force)
-    emit(form, lambda: cliffs_document(answer), lambda: cliffs_data(answer), output, force)
+    if plot is not None:
+        from symscale.render.cliff_plots import cliffs_plot
+        from symscale.render.plots import check_format
+
+        check_writable(plot, force, "--plot")
+        check_format(plot)
+        wanted = plot
+        write_by(wanted, lambda path: cliffs_plot([answer], path), "--plot")
+    emit(
+        form, lambda: cliffs_document(answer), lambda: cliffs_data(answer), output, force,
+        others=answer_code(answer), fragment="cliffs" if fragment else None,
+    )
 
 
 def register(app: typer.Typer) -> None:

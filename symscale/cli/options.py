@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from symscale.cli.output import Format
+from symscale.cli.output import CodeFormat, DeriveFormat, Format
 from symscale.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,10 +51,24 @@ FormatOption: TypeAlias = Annotated[
         "(.json, .tex, .md), else text.",
     ),
 ]
+CodeFormatOption: TypeAlias = Annotated[
+    CodeFormat | None,
+    typer.Option("--format", help="How to print the answer; as code: its formulas."),
+]
+DeriveFormatOption: TypeAlias = Annotated[
+    DeriveFormat | None,
+    typer.Option("--format", help="How to print the derivation; as code: its results."),
+]
 OutputOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(
         "-o", "--output", metavar="FILE", help="Write into this file instead of printing.",
+    ),
+]
+FragmentOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--fragment", help="LaTeX to be included: no preamble, sources cited by key.",
     ),
 ]
 ForceOption: TypeAlias = Annotated[

@@ -5,7 +5,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
@@ -28,30 +28,64 @@ class Format(StrEnum):
     json = "json"
     latex = "latex"
     markdown = "markdown"
+    pdf = "pdf"
 
 
-_ENDINGS = {".json": Format.json, ".tex": Format.latex, ".md": Format.markdown}
+class CodeFormat(StrEnum):
+    """Those of commands whose closed forms can become code as well."""
+
+    text = "text"
+    json = "json"
+    latex = "latex"
+    markdown = "markdown"
+    pdf = "pdf"
+    python = "python"
+    c = "c"
+    javascript = "javascript"
 
 
-def chosen(form: Format | None, output: Path | None) -> Format:
+class DeriveFormat(StrEnum):
+    """Those of derivations."""
+
+    text = "text"
+    json = "json"
+    latex = "latex"
+    markdown = "markdown"
+    pdf = "pdf"
+    html = "html"
+    python = "python"
+    c = "c"
+    javascript = "javascript"
+
+
+_ENDINGS = {
+    ".json": "json", ".tex": "latex", ".md": "markdown", ".pdf": "pdf", ".html": "html",
+    ".htm": "html", ".py": "python", ".c": "c", ".js": "javascript",
+}
+
+
+def chosen(form: StrEnum | None, output: Path | None, known: Iterable[str] = Format) -> str:
     """The format asked for, by name or by the ending of the file that it goes into.
 
     Example:
-        >>> chosen(None, Path("answer.tex")).value, chosen(Format.text, Path("a.tex")).value
+        >>> chosen(None, Path("answer.tex")), chosen(Format.text, Path("a.tex"))
         ('latex', 'text')
     """
     if form is not None:
-        return form
-    return Format.text if output is None else _ENDINGS.get(output.suffix.lower(), Format.text)
+        return form.value
+    ending = "" if output is None else _ENDINGS.get(output.suffix.lower(), "")
+    return ending if ending in set(known) else Format.text.value
 
 
 def emit(
-    form: Format | None,
+    form: StrEnum | None,
     document: "Callable[[], Document]",
     data: Callable[[], dict[str, Any]],
     output: Path | None = None,
     force: bool = False,
     lines: Callable[[], str] | None = None,
+    others: Mapping[str, Callable[[], str]] | None = None,
+    fragment: str | None = None,
 ) -> None:
     """Print an answer in a format, to standard output or into a file.
 
@@ -62,26 +96,42 @@ def emit(
         output: The file, or None.
         force: Whether an existing file may be replaced.
         lines: Makes the text format, where it is not the document's.
+        others: What makes the text of formats that only this command has.
+        fragment: For LaTeX without preamble, what its labels begin with; else None.
+
+    Raises:
+        InputError: If the file cannot be written, or a format and an option contradict.
     """
     if output is not None:
         check_writable(output, force)
-    form = chosen(form, output)
-    if form is Format.json:
+    wanted = chosen(form, output, [*Format, *(others or {})])
+    if fragment is not None and wanted != Format.latex:
+        raise InputError("--fragment is a piece of LaTeX; give --format latex")
+    if others and wanted in others:
+        text = others[wanted]()
+    elif wanted == Format.json:
         from symscale.render.data import dump
 
         text = dump(data())
-    elif form is Format.text and lines is not None:
+    elif wanted == Format.text and lines is not None:
         text = lines()
+    elif wanted == Format.pdf:
+        write_pdf(document(), output)
+        return
+    elif fragment is not None and wanted == Format.latex:
+        from symscale.render.fragment import fragment as print_fragment
+
+        text = print_fragment(document(), fragment)
     else:
         from symscale.render import latex, markdown
         from symscale.render import text as plain
 
-        renderers: dict[Format, Callable[[Document], str]] = {
+        renderers: dict[str, Callable[[Document], str]] = {
             Format.text: plain.render,
             Format.latex: latex.render,
             Format.markdown: markdown.render,
         }
-        text = renderers[form](document())
+        text = renderers[wanted](document())
     if output is not None:
         write_whole(output, text)
         return
@@ -92,6 +142,22 @@ def emit(
     except OSError as error:
         leave_output()
         raise InputError(f"standard output: {error.strerror}; use -o FILE") from error
+
+
+def write_pdf(document: "Document", output: Path | None) -> None:
+    """Make a PDF, which goes into a file.
+
+    Raises:
+        InputError: If there is no file, no LaTeX engine, or the file cannot be written.
+        NoAnswerError: If the engine fails.
+    """
+    if output is None:
+        raise InputError("--format pdf goes into a file; give -o FILE.pdf")
+    from symscale.render import latex
+    from symscale.render.pdf import make_pdf
+
+    data = make_pdf(latex.render(document))
+    write_by(output, lambda temporary: temporary.write_bytes(data))
 
 
 def leave_output() -> None:

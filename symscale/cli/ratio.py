@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from symscale.cli.options import ForceOption, FormatOption, HardwareOption, OutputOption, SetOption
+from symscale.cli.options import (
+    CodeFormatOption,
+    ForceOption,
+    FormatOption,
+    FragmentOption,
+    HardwareOption,
+    OutputOption,
+    SetOption,
+)
 from symscale.cli.output import check_writable, emit, write_by, write_whole
 from symscale.cli.transformer_options import (
     BatchOption,
@@ -93,11 +101,13 @@ def ratio(
     hardware: HardwareOption = None,
     link: LinkOption = None,
     sets: SetOption = None,
-    form: FormatOption = None,
+    form: CodeFormatOption = None,
     output: OutputOption = None,
+    fragment: FragmentOption = False,
     force: ForceOption = False,
 ) -> None:
     """Computation against communication: edge, slack, share, and how each grows."""
+    from symscale.render.closed_forms import ratio_code
     from symscale.render.ratios import ratios_data, ratios_document
     from symscale.studies.ratio_answer import ratio_answer
     from symscale.studies.transformer_request import PlanOptions
@@ -115,7 +125,10 @@ def ratio(
         hardware=hardware,
         link=link,
     )
-    emit(form, lambda: ratios_document(answer), lambda: ratios_data(answer), output, force)
+    emit(
+        form, lambda: ratios_document(answer), lambda: ratios_data(answer), output, force,
+        others=ratio_code(answer), fragment="ratio" if fragment else None,
+    )
 
 
 def _one(option: str, text: str) -> "sp.Expr":
