@@ -91,6 +91,7 @@ from symscale.cli import (  # noqa: E402  # they need `app`
     compare,
     cost,
     derive,
+    fit,
     hardware,
     limits,
     notation,
@@ -113,6 +114,7 @@ simulate.register(app)
 plan.register(app)
 report.register(app)
 compare.register(app)
+fit.register(app)
 
 for command in app.registered_commands:
     command.cls = OneOfEach
