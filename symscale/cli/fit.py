@@ -126,7 +126,8 @@ def _amount(option: str, text: str | None, unit: str) -> "Fraction | None":
     try:
         quantity = parse_quantity(text)
         if quantity.unit is None and unit != "1":
-            raise InputError(f"it has no unit; write such as {'80GB' if unit == 'byte' else '2TB/s'}")
+            example = "80GB" if unit == "byte" else "2TB/s"
+            raise InputError(f"it has no unit; write {example}, say")
         value = quantity.to(parse_unit(unit))
     except SymscaleError as error:
         raise error.with_context(f"{option} {text[:40]}") from None

@@ -18,9 +18,9 @@ from symscale.presets.machines import Machine
 from symscale.presets.tables import printable
 from symscale.projection.files import grouped
 from symscale.projection.fitting import PROPORTIONAL, judge
-from symscale.projection.operators import COLLECTIVE, ELEMENTWISE, OPERATORS, PRODUCT
+from symscale.projection.operators import ELEMENTWISE, OPERATORS, PRODUCT
 from symscale.projection.preset_file import WORDS, Calibration, Fit, Stated
-from symscale.projection.reading import Facts, Reading
+from symscale.projection.reading import Reading
 
 # How drivers call the devices of presets.
 _DEVICES = (
@@ -138,13 +138,11 @@ def _base(device: str, given: Given) -> Machine | None:
     return None
 
 
-def _facts(readings: Sequence[Reading], kinds: Sequence[str]) -> tuple[str, Facts]:
-    """The files with operators of some kinds, as a source, and what they say."""
-    chosen = [
-        r for r in readings if any(OPERATORS[m.operator].kind in kinds for m in r.measurements)
-    ]
-    files = ", ".join(f"{r.path} ({r.kind})" for r in chosen)
-    return f"measured: {files}"[:300], chosen[0].facts
+def _source(fit: Fit, readings: Sequence[Reading]) -> str:
+    """The files that a fit rests on."""
+    own = {one.where for one in fit.judged.measurements}
+    files = [f"{r.path} ({r.kind})" for r in readings if own & {m.where for m in r.measurements}]
+    return f"measured: {', '.join(files)}"[:300]
 
 
 def error_text(fit: Fit, index: int) -> str:
@@ -174,7 +172,7 @@ def _rate(
         raise InputError(
             "no matrix product is large enough to be bound by arithmetic; measure larger ones"
         )
-    source, _ = _facts(readings, (PRODUCT,))
+    source = _source(fit, readings)
     note = error_text(fit, 0)
     condition = f"dense, {WORDS.get(fit.word_bytes, '16 bit')}"
     found = []
@@ -249,7 +247,7 @@ def _fitted_memory(
             best = fit
     if best is None or best.judged.model.bandwidth_bytes is None:
         return []
-    source, _ = _facts(readings, (OPERATORS[best.operator].kind,))
+    source = _source(best, readings)
     return [Stated(
         "memory_bandwidth", "", best.judged.model.bandwidth_bytes / 1e9, "GB/s", source, "both",
         note=error_text(best, 1),
@@ -290,8 +288,8 @@ def _tiers(
 
 def _link(fit: Fit, tier: str, readings: Sequence[Reading]) -> list[Stated]:
     model = fit.judged.model
-    source, facts = _facts(readings, (COLLECTIVE,))
-    if facts.processes:
+    source = _source(fit, readings)
+    if any(reading.facts.processes for reading in readings):
         source = f"{source}: processes of one host through shared memory, no network"[:300]
     phases = OPERATORS[fit.operator].phases
     bandwidth = model.bandwidth_bytes or 0.0

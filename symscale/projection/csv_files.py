@@ -7,6 +7,7 @@ algbw or busbw instead of a time; a bandwidth that does not say which of the two
 refused. Tables of `torch.profiler` name the operators and their shapes.
 """
 
+import re
 from collections.abc import Sequence
 
 from symscale.errors import InputError, SymscaleError
@@ -44,6 +45,7 @@ _TYPES = {
     "float8": 1, "fp8": 1, "fp8_e4m3": 1, "f8_r": 1, "int8": 1, "i8_r": 1, "int8_t": 1,
 }
 _AGREE = 0.02
+_DEVICE = re.compile(r"\s*Device ID \d+ : (.{1,200}?)(?:\s+gfx\S*)?\s*$")
 
 
 def read_csv(where: str, lines: Sequence[str], options: Options) -> Reading:
@@ -67,7 +69,9 @@ def read_csv(where: str, lines: Sequence[str], options: Options) -> Reading:
         return read_torch(where, table, options)
     found = tuple(_measurement(table, row, options) for row in table.rows)
     kind = "CSV" if "operator" in table.headings else "table of matrix products"
-    return Reading(where, kind, found, Facts(), (0,) * len(found))
+    named = {m[1].strip() for line in lines if (m := _DEVICE.match(line))}
+    device = printable(named.pop(), 120) if len(named) == 1 else ""
+    return Reading(where, kind, found, Facts(device), (0,) * len(found))
 
 
 def word_bytes_of(text: str, where: str) -> int:

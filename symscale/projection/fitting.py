@@ -4,10 +4,13 @@ The formula is time = max(work/rate, bytes/bandwidth) + latency, fitted by least
 on the relative error. For given sides of the maximum it is linear in its parameters, so
 every division of the sizes into two sides, in the order of their FLOP for each byte, is
 solved as a linear problem with parameters not below zero, and the best is kept: no
-starting point, no local optimum.
+starting point, no local optimum. Of formulas with both sides of the maximum and with one the
+one is kept that the corrected criterion of Akaike prefers, so that few sizes do not make up
+a bandwidth.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +26,7 @@ LIMIT = 0.15
 ROOFLINE, PROPORTIONAL = "max(work/rate, bytes/bandwidth) + latency", "proportional"
 _MOST_DIVISIONS = 64
 _MOST_FOLDS = 24
-_ROUNDS = 20
+_EXACT = 1e-6  # relative errors below are those of rounding
 
 Array = np.ndarray
 
@@ -159,16 +162,22 @@ def _solve(rows: Array, by_work: Array) -> Array:
     return np.asarray(solution / scale)
 
 
-def _divisions(rows: Array) -> list[Array]:
-    """Ways to divide the sizes by their FLOP for each byte; a side has none or two at least."""
+def _candidates(rows: Array) -> Iterator[Array]:
+    """Parameters among which the best are: those of divisions, and those of ties."""
+    yield _solve(rows, np.zeros(len(rows), dtype=bool))
     if not np.any(rows[:, 0]):
-        return [np.zeros(len(rows), dtype=bool)]
+        return
     intensity = rows[:, 0] / rows[:, 1]
     steps = np.unique(intensity)
     if len(steps) > _MOST_DIVISIONS:
         steps = steps[np.linspace(0, len(steps) - 1, _MOST_DIVISIONS).astype(int)]
-    found = [intensity >= step for step in (*steps, np.inf)]
-    return [side for side in found if np.sum(~side) != 1 and np.sum(side) != 1]
+    for step in steps:
+        yield _solve(rows, intensity >= step)
+        tied = np.zeros_like(rows)
+        tied[:, 0] = np.maximum(rows[:, 0], rows[:, 1] * step)
+        tied[:, 2] = rows[:, 2]
+        solution = _solve(tied, np.ones(len(rows), dtype=bool))
+        yield np.array([solution[0], solution[0] * step, solution[2]])
 
 
 def fit_operator(found: Sequence[Measurement], form: str = ROOFLINE) -> OperatorModel:
@@ -201,27 +210,26 @@ def fit_operator(found: Sequence[Measurement], form: str = ROOFLINE) -> Operator
     rows, _ = _columns(found)
     if form == PROPORTIONAL:
         return _proportional(found, rows)
-    best, least = np.zeros(3), np.inf
-    for side in _divisions(rows):
-        parameters, squares = _settled(rows, side)
-        if squares < least * (1 - 1e-12):
-            best, least = parameters, squares
-    return _model(found, rows, best, form)
-
-
-def _settled(rows: Array, side: Array) -> tuple[Array, float]:
-    """Solve, let each size go to the side that rules there, and solve again until it stays."""
-    best, least = np.zeros(3), np.inf
-    for _ in range(_ROUNDS):
-        parameters = _solve(rows, side)
+    best: dict[int, tuple[float, Array]] = {}
+    for parameters in _candidates(rows):
         squares = float(np.sum(_errors(rows, parameters) ** 2))
-        if squares >= least:
-            break
-        best, least = parameters, squares
-        side = rows[:, 0] * parameters[0] >= rows[:, 1] * parameters[1]
-        if np.sum(side) == 1 or np.sum(~side) == 1:  # one size tells a parameter anything
-            break
-    return best, least
+        used = 1 + int(np.sum(parameters[:2] > 0))
+        by_work = rows[:, 0] * parameters[0] >= rows[:, 1] * parameters[1]
+        if used == 3 and 1 in (np.sum(by_work), np.sum(~by_work)):
+            continue  # a single size tells a parameter anything
+        if used not in best or squares < best[used][0] * (1 - 1e-12):
+            best[used] = (squares, parameters)
+    chosen = min(best, key=lambda used: (_criterion(best[used][0], len(rows), used), used))
+    return _model(found, rows, best[chosen][1], form)
+
+
+def _criterion(squares: float, count: int, used: int) -> float:
+    """Akaike's criterion, corrected for few sizes; infinite where they are too few."""
+    free = count - used - 1
+    if free <= 0:
+        return math.inf
+    error = max(squares / count, _EXACT**2)
+    return count * math.log(error) + 2 * used + 2 * used * (used + 1) / free
 
 
 def _proportional(found: Sequence[Measurement], rows: Array) -> OperatorModel:

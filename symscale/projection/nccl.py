@@ -66,11 +66,13 @@ def is_nccl(lines: Sequence[str]) -> bool:
         >>> is_nccl(["# nThread 1 nGpus 8 minBytes 8 maxBytes 64 step: 2(factor)"])
         True
     """
-    return any(
-        (line.lstrip().startswith("#") and ("nThread" in line or "nGpus" in line))
-        or ("algbw" in line and "busbw" in line and "," not in line)
-        for line in lines
-    )
+    for raw in lines:
+        line = _LABEL.sub("", raw).strip()
+        if line.startswith("#") and ("nThread" in line or "nGpus" in line):
+            return True
+        if "algbw" in line and "busbw" in line and not set(",;") & set(line):
+            return True
+    return False
 
 
 def read_nccl(where: str, lines: Sequence[str], options: Options) -> Reading:
@@ -114,7 +116,9 @@ def _tables(where: str, lines: Sequence[str]) -> list[_Table]:
         if not line:
             continue
         last = number
-        if (name := _NAME.search(line)) and (name[1] in COLLECTIVES or name[1] in _OTHERS):
+        concluded = "concluded" in line  # that of the table before
+        name = None if concluded else _NAME.search(line)
+        if name and (name[1] in COLLECTIVES or name[1] in _OTHERS):
             table.collective = table.collective or name[1]
         if line.startswith("#"):
             _header(where, number, line, table)

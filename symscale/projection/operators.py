@@ -137,6 +137,8 @@ def complete(name: str, sizes: Mapping[str, int]) -> dict[str, int]:
     missing = [size for size in entry.sizes if size not in found]
     if missing:
         raise InputError(f"{name} needs {', '.join(missing)} ({entry.meaning})")
+    if entry.kind == COLLECTIVE:
+        bus_factor(name, found["devices"])  # refuses one alone
     return {size: found[size] for size in entry.sizes}
 
 

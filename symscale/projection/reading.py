@@ -21,7 +21,7 @@ LARGEST_FILE_BYTES = 20_000_000
 MOST_LINES = 200_000
 LONGEST_LINE = 20_000
 SECOND, BYTE, FLOP_RATE, BYTE_RATE = (parse_unit(u) for u in ("s", "byte", "FLOP/s", "byte/s"))
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,9})?")
 _WITH_UNIT = re.compile(rf"({_NUMBER.pattern})\s*([^\W\d_][\w/]*)")
 _COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]{1,3})?")
 
@@ -188,7 +188,7 @@ def read_amount(text: str, unit: Unit | None, wanted: Unit, where: str) -> float
     """
     text = text.strip()
     own = _WITH_UNIT.fullmatch(text)
-    if own:
+    if own and not _NUMBER.fullmatch(text):
         named = unit_named(own[2], wanted, where)
         if unit is not None and named != unit:
             raise refusal(

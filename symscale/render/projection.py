@@ -27,7 +27,7 @@ def calibration_document(found: Calibration) -> Document:
     ]
     if found.base is not None:
         blocks.append(paragraph(f"All else is that of {found.base.title} ({found.base.name})."))
-    blocks += [paragraph(f"{note[0].upper()}{note[1:]}.") for note in found.notes]
+    blocks += [paragraph(f"Note: {note}.") for note in found.notes]
     return Document(found.title, tuple(blocks))
 
 
