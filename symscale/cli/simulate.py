@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,7 +33,7 @@ from symscale.cli.scaling import (
     read_seconds,
     read_shapes,
 )
-from symscale.errors import InputError, NoAnswerError
+from symscale.errors import InputError, NoAnswerError, unknown_name
 
 if TYPE_CHECKING:
     from symscale.machine import Machine
@@ -57,6 +58,13 @@ def simulate(
         ),
     ] = None,
     plot: PlotOption = None,
+    scheduler: Annotated[
+        str,
+        typer.Option(
+            "--scheduler", metavar="here|local|ADDRESS", help="Where models are simulated: in "
+            "this process, by Dask workers started here, or by a Dask scheduler's.",
+        ),
+    ] = "here",
     form: FormatOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
@@ -77,8 +85,8 @@ def simulate(
     if csv is not None:
         part = PartFile(csv, _run_key(machines, shapes, assumptions))
         part.start(csv_text([], CURVE_COLUMNS))
-    with progress_text("simulating") as show:
-        runs = [_run(m, shapes, assumptions, part, show) for m in machines]
+    with progress_text("simulating") as show, _runner(scheduler) as runner:
+        runs = [_run(m, shapes, assumptions, part, show, runner) for m in machines]
     if not any(run.rows for run in runs):
         if part is not None:
             part.remove()
@@ -104,9 +112,22 @@ def simulate(
     )
 
 
+def _runner(scheduler: str) -> AbstractContextManager[Any]:
+    """What simulates chunks elsewhere; None for this process."""
+    if scheduler == "here":
+        return nullcontext()
+    from symscale.simulate.distributed import LOCAL, dask_runner
+
+    if scheduler != LOCAL and "://" not in scheduler:
+        raise unknown_name(
+            "scheduler", scheduler, ("here", LOCAL), see="an address looks like tcp://host:8786"
+        )
+    return dask_runner(scheduler)
+
+
 def _run(
     machine: "Machine", shapes: "Sequence[Shape]", assumptions: "Assumptions",
-    part: PartFile | None, show: Any,
+    part: PartFile | None, show: Any, runner: Any,
 ) -> "Run":
     """Simulate a curve, from where an interrupted run left it."""
     from symscale.render.simulation import Run
@@ -128,12 +149,18 @@ def _run(
         held = read_curve_rows(read_csv(part.text, where, CURVE_COLUMNS), where)
         rows = [row for row in held if row["hardware"] == machine.name]
     begun = len(rows)
-    points = curve(
-        machine, shapes[begun:], duration_s=assumptions.duration_s or QUARTER_S,
-        schedule=Schedule(as_published=assumptions.as_published),
-        space=WIDE_SPACE if assumptions.wide else PUBLISHED_SPACE,
-        progress=lambda done: show(f"{machine.name}: {begun + done} of {len(shapes)} models"),
-    )
+    options: dict[str, Any] = {
+        "duration_s": assumptions.duration_s or QUARTER_S,
+        "schedule": Schedule(as_published=assumptions.as_published),
+        "space": WIDE_SPACE if assumptions.wide else PUBLISHED_SPACE,
+        "progress": lambda done: show(f"{machine.name}: {begun + done} of {len(shapes)} models"),
+    }
+    if runner is None:
+        points = curve(machine, shapes[begun:], **options)
+    else:
+        from symscale.simulate.distributed import curve_in_chunks
+
+        points = curve_in_chunks(machine, shapes[begun:], runner, **options)
     for point in points:
         rows.append(curve_row(point, machine.name))
         if part is not None:

@@ -128,7 +128,7 @@ def curve(
     Raises:
         InputError: If the machine's file lacks a figure that the simulation needs.
     """
-    if space is not PUBLISHED_SPACE:
+    if space != PUBLISHED_SPACE:
         yield from _any_size(machine, shapes, duration_s, schedule, progress, space)
         return
     found: dict[int, Found] = {}

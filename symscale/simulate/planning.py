@@ -101,7 +101,7 @@ def smallest_cluster(
     Of clusters E 2^k in the published space, of any in a wider one.
     """
     sizes = [shape.experts << power for power in range(_MOST_DOUBLINGS)]
-    if space is not PUBLISHED_SPACE:
+    if space != PUBLISHED_SPACE:
         sizes = cluster_sizes(machine, shape, 1, sizes[-1])
     for devices in sizes:
         problem = Problem(shape, devices)
