@@ -96,6 +96,8 @@ from symscale.cli import (  # noqa: E402  # they need `app`
     limits,
     notation,
     plan,
+    profile,
+    project,
     ratio,
     report,
     simulate,
@@ -115,6 +117,8 @@ plan.register(app)
 report.register(app)
 compare.register(app)
 fit.register(app)
+profile.register(app)
+project.register(app)
 
 for command in app.registered_commands:
     command.cls = OneOfEach

@@ -277,6 +277,32 @@ def progress_text(what: str) -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
+def status_line() -> Iterator[Callable[[str], None]]:
+    """Show on a terminal's stderr what a long command is at; nothing elsewhere.
+
+    The line appears after two seconds, and is wiped at the end.
+    """
+    start = time.monotonic()
+    longest = 0
+
+    def say(text: str) -> None:
+        nonlocal longest
+        elapsed = time.monotonic() - start
+        if sys.stderr.isatty() and elapsed > _PATIENCE_S:
+            line = f"{elapsed:.0f} s: {text}"[:78]
+            longest = max(longest, len(line))
+            sys.stderr.write(f"\r{line:<{longest}}")
+            sys.stderr.flush()
+
+    try:
+        yield say
+    finally:
+        if longest:
+            sys.stderr.write("\r" + " " * longest + "\r")
+            sys.stderr.flush()
+
+
+@contextmanager
 def waiting_line(what: str) -> Iterator[None]:
     """Say on a terminal's stderr what a long computation is; nothing elsewhere.
 

@@ -64,7 +64,7 @@ LinkOption = Annotated[
 ]
 
 
-def _numbers(option: str, text: str) -> "tuple[sp.Expr, ...]":
+def numbers(option: str, text: str) -> "tuple[sp.Expr, ...]":
     """Read a list of numbers, separated by commas, exactly."""
     import sympy as sp
 
@@ -119,8 +119,8 @@ def ratio(
     }
     answer = ratio_answer(
         request_of(model, PlanOptions(**plan), sets),
-        ks=_numbers("--flop-vs-bw", flop_vs_bw),
-        targets=_numbers("--at-share", at_share),
+        ks=numbers("--flop-vs-bw", flop_vs_bw),
+        targets=numbers("--at-share", at_share),
         contention=_one("--contention", contention),
         hardware=hardware,
         link=link,
@@ -132,7 +132,7 @@ def ratio(
 
 
 def _one(option: str, text: str) -> "sp.Expr":
-    found = _numbers(option, text)
+    found = numbers(option, text)
     if len(found) != 1:
         raise InputError(f"{option} takes one number")
     return found[0]
@@ -162,7 +162,7 @@ def sweep(
 
     if grid != "future":
         raise unknown_name("grid", grid, ("future",))
-    ks = _numbers("--flop-vs-bw", flop_vs_bw)
+    ks = numbers("--flop-vs-bw", flop_vs_bw)
     for path, option in ((csv, "--csv"), (plot, "--plot")):
         if path is not None:
             check_writable(path, force, option)

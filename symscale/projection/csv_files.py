@@ -152,11 +152,13 @@ def _measurement(table: CsvTable, row: Row, options: Options) -> Measurement:
     word = 0 if kind == COLLECTIVE else _word(table, row, options)
     seconds = _seconds(table, row, name, sizes)
     spread = row.cells.get("spread") or ""
-    count = row.cells.get("repetitions") or ""
+    runs, count = row.cells.get("repetitions") or "", row.cells.get("count") or ""
     return Measurement(
         name, sizes, word, seconds, row.where,
         spread=read_number(spread, row.where) if spread else None,
-        repetitions=read_whole(count, row.where) if count else 1,
+        repetitions=read_whole(runs, row.where) if runs else 1,
+        count=read_whole(count, row.where) if count else 1,
+        region=printable(row.cells.get("region", ""), 60),
     )
 
 

@@ -28,7 +28,9 @@ class Measurement:
         where: File and line.
         spread: Interquartile range of the repetitions over their median, where known.
         place: "out-of-place" or "in-place" for collectives that say so.
-        repetitions: How many times it ran in all, where known.
+        repetitions: How many times it was timed, where known.
+        count: How many times an iteration calls it.
+        region: In which region of an iteration it was, or "".
 
     Example:
         >>> one = Measurement("matrix product", {"m": 2, "n": 3, "k": 4, "batch": 1}, 4, 1e-6, "x")
@@ -44,6 +46,8 @@ class Measurement:
     spread: float | None = None
     place: str = ""
     repetitions: int = 1
+    count: int = 1
+    region: str = ""
 
     def __post_init__(self) -> None:
         if not SHORTEST_S <= self.seconds <= LONGEST_S:

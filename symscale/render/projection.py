@@ -31,13 +31,19 @@ def calibration_document(found: Calibration) -> Document:
     return Document(found.title, tuple(blocks))
 
 
-def fits_table(fits: Sequence[Fit]) -> Table:
-    """The parameters of each operator with their standard errors, and the errors left out."""
+def fits_table(fits: Sequence[Fit], proportional: bool = True) -> Table:
+    """The parameters of each operator with their standard errors, and the errors left out.
+
+    Args:
+        fits: The fits.
+        proportional: Whether to show the errors of the proportional model too.
+    """
     columns = (
         Column("operator", wrap=True, share=0.2), Column("sizes", right=True),
         Column("rate TFLOP/s", right=True), Column("GB/s", right=True),
         Column("latency us", right=True), Column("left out", right=True),
-        Column("worst", right=True), Column("proport.", right=True),
+        Column("worst", right=True),
+        *((Column("proport.", right=True),) if proportional else ()),
     )
     rows: list[tuple[Cell, ...]] = []
     for fit in fits:
@@ -49,7 +55,7 @@ def fits_table(fits: Sequence[Fit]) -> Table:
             fit.title, str(model.sizes), *cells,
             "0" if error is None else f"{latency * 1e6:.3g} ± {short(latency * error * 1e6)}",
             f"{judged.median_error:.1%}", f"{judged.worst[1]:+.0%}",
-            f"{fit.proportional.median_error:.0%}",
+            *((f"{fit.proportional.median_error:.0%}",) if proportional else ()),
         ))
     return Table(columns, tuple(rows))
 

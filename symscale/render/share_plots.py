@@ -1,16 +1,39 @@
 """Draws the share of serialized communication over the grid of future models."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from symscale.projection.projection import Projection
 from symscale.render.plots import COLOURS, drawing, save
 from symscale.studies.future import Case
 
 LEAST_GAP = 4.0  # of labels, in percent of the axis
 
 
-def share_plot(cases: Sequence[Case], ks: Sequence[object], title: str, path: Path) -> None:
+Errors = Mapping[tuple[int, int, int], Sequence[float]]
+
+
+def projected_share_plot(
+    found: Projection, grid: Sequence[Case], ks: Sequence[str], name: str, path: Path
+) -> None:
+    """Draw projected shares in the same way, with their standard errors as bars."""
+    cases = [
+        replace(case, shares=tuple(times.share for times in projected.times))
+        for case, projected in zip(grid, found.cases, strict=True)
+    ]
+    errors = {
+        (p.sizes.d_model, p.sizes.N_TP, p.sizes.n_ctx): p.errors
+        for p in found.cases if p.sizes.sequences == 1
+    }
+    share_plot(cases, ks, f"projected from {name[:60]}", path, errors)
+
+
+def share_plot(
+    cases: Sequence[Case], ks: Sequence[object], title: str, path: Path,
+    errors: Errors | None = None,
+) -> None:
     """Draw share against width, a line for each degree, a panel for each k.
 
     Lines are for the middle length of sequence; the band around each spans all lengths.
@@ -21,13 +44,14 @@ def share_plot(cases: Sequence[Case], ks: Sequence[object], title: str, path: Pa
         ks: How many times faster than the network arithmetic has become.
         title: What hardware it is.
         path: Where to draw it.
+        errors: Standard errors of the shares by width, degree and length, for bars.
     """
     lengths = sorted({c.n_ctx for c in cases})
     middle = lengths[(len(lengths) - 1) // 2]
     with drawing() as make:
         figure, panels = make(1, len(ks), (2.5 + 2.6 * len(ks), 3.8))
         for i, (k, axes) in enumerate(zip(ks, panels, strict=True)):
-            _panel(axes, cases, i, middle)
+            _panel(axes, cases, i, middle, errors or {})
             axes.set_title(f"k = {k}")
             axes.set_xlabel("width of the model, $d_{\\mathrm{model}}$")
         panels[0].set_ylabel("share of serialized communication [%]")
@@ -38,7 +62,7 @@ def share_plot(cases: Sequence[Case], ks: Sequence[object], title: str, path: Pa
         save(figure, path)
 
 
-def _panel(axes: Any, cases: Sequence[Case], i: int, middle: int) -> None:
+def _panel(axes: Any, cases: Sequence[Case], i: int, middle: int, errors: Errors) -> None:
     widths = sorted({c.d_model for c in cases})
     table = {(c.d_model, c.N_TP, c.n_ctx): c for c in cases if c.sequences == 1}
     lengths = sorted({c.n_ctx for c in cases})
@@ -54,6 +78,12 @@ def _panel(axes: Any, cases: Sequence[Case], i: int, middle: int) -> None:
             color=colour, alpha=0.12, lw=0,
         )
         axes.plot(widths, [share(x, middle) for x in widths], color=colour, lw=1.4)
+        if errors:
+            bars = [errors[x, degree, middle][i] * 100 for x in widths]
+            axes.errorbar(
+                widths, [share(x, middle) for x in widths], yerr=bars, color=colour, lw=0,
+                elinewidth=1, capsize=2,
+            )
         for fits, face in ((True, colour), (False, "white")):
             xs = [x for x in widths if table[x, degree, middle].fits is fits]
             axes.plot(xs, [share(x, middle) for x in xs], "o", ms=4, mfc=face, mec=colour, ls="")
