@@ -30,6 +30,7 @@ def derive(
     """Print a worked derivation, each of its steps checked on the way."""
     from symscale.checks import check_derivation
     from symscale.library import load_derivation
+    from symscale.render import html
     from symscale.render.closed_forms import code_formats, derivation_functions
     from symscale.render.derivations import derivation_data, derivation_document
 
@@ -49,7 +50,10 @@ def derive(
         lambda: derivation_data(derivation, checks),
         output,
         force,
-        others=code_formats(derivation.title, lambda: derivation_functions(derivation)),
+        others={
+            "html": lambda: html.render(derivation_document(derivation, checks)),
+            **code_formats(derivation.title, lambda: derivation_functions(derivation)),
+        },
         fragment=name if fragment else None,
     )
 

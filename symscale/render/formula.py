@@ -77,7 +77,7 @@ def text(value: sp.Basic | Monomial | AtMost) -> str:
         return f"{text(value.lhs)} {SIGNS['text'][type(value)]} {text(value.rhs)}"
     if value.is_Rational:
         return str(value)
-    monomial = _as_monomial(value)
+    monomial = as_monomial(value)
     return _plain(value) if monomial is None else _monomial_text(monomial)
 
 
@@ -102,11 +102,11 @@ def latex(value: sp.Basic | Monomial | AtMost) -> str:
         return head + rf"\left( {arguments} \right)"
     if value.is_Rational:
         return _sympy_latex(value) if value.is_Integer else str(value)
-    monomial = _as_monomial(value)
+    monomial = as_monomial(value)
     return _sympy_latex(value) if monomial is None else _monomial_latex(monomial)
 
 
-def _as_monomial(value: sp.Basic) -> Monomial | None:
+def as_monomial(value: sp.Basic) -> Monomial | None:
     """The monomial that an expression is, unless it is a sum or no monomial."""
     if value.is_Add:
         return None
@@ -176,7 +176,7 @@ def sympy_text(value: sp.Basic | Monomial | AtMost) -> str:
 
 
 def _python_product(monomial: Monomial) -> str:
-    coefficient, rest = _coefficient(monomial)
+    coefficient, rest = factors_of(monomial)
     factors = [str(coefficient)] if coefficient != 1 or not rest else []
     factors += [str(a) if e == 1 else f"{_python_atom(a)}**{_python_power(e)}" for a, e in rest]
     return factors[0] if len(factors) == 1 else f"({'*'.join(factors)})"
@@ -248,7 +248,7 @@ def _factor_order(power: tuple[sp.Expr, sp.Expr]) -> tuple[str, str]:
     return (name.casefold(), name)
 
 
-def _coefficient(monomial: Monomial) -> tuple[int, list[tuple[sp.Expr, sp.Expr]]]:
+def factors_of(monomial: Monomial) -> tuple[int, list[tuple[sp.Expr, sp.Expr]]]:
     """The whole coefficient, and the other powers (symbols, roots of numbers) in order.
 
     Numbers whose product would be very long stay powers.
@@ -264,7 +264,7 @@ def _coefficient(monomial: Monomial) -> tuple[int, list[tuple[sp.Expr, sp.Expr]]
     return math.prod(n ** int(e) for n, e in numbers), sorted(rest, key=_factor_order)
 
 
-def _integer_parts(number: int) -> tuple[str, int]:
+def integer_parts(number: int) -> tuple[str, int]:
     """Digits and decimal exponent of an integer; the exponent is 0 for short ones."""
     digits = str(number)
     if len(digits) <= _FULL_DIGITS:
@@ -293,10 +293,10 @@ def _monomial_text(monomial: Monomial) -> str:
 
 
 def _factors_text(monomial: Monomial) -> list[str]:
-    coefficient, rest = _coefficient(monomial)
+    coefficient, rest = factors_of(monomial)
     factors = []
     if coefficient != 1:
-        mantissa, tens = _integer_parts(coefficient)
+        mantissa, tens = integer_parts(coefficient)
         factors.append(f"{mantissa}e{tens}" if tens else mantissa)
     for atom, exponent in rest:
         base = str(atom) if atom.is_Symbol or atom.is_Integer else f"({_plain(atom)})"
@@ -328,10 +328,10 @@ def _monomial_latex(monomial: Monomial) -> str:
 
 
 def _product_latex(monomial: Monomial) -> str:
-    coefficient, rest = _coefficient(monomial)
+    coefficient, rest = factors_of(monomial)
     factors = []
     if coefficient != 1:
-        mantissa, tens = _integer_parts(coefficient)
+        mantissa, tens = integer_parts(coefficient)
         factors.append(rf"{mantissa} \cdot 10^{{{tens}}}" if tens else mantissa)
     for atom, exponent in rest:
         base = _sympy_latex(atom)
