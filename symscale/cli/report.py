@@ -40,8 +40,8 @@ def report(
 ) -> None:
     """One document on machines and models, with its figures, data and sources.
 
-    Writes report.tex, report.pdf, report.md, references.bib, the figures as PDF and SVG, and
-    the numbers as JSON in data/.
+    Writes report.tex, report.pdf, report.html, report.md, references.bib, the figures as PDF
+    and SVG, and the numbers as JSON in data/.
     """
     _check_folder(folder, force)
     machines, models = _names("--hardware", hardware), _names("--model", model or "")
@@ -94,6 +94,10 @@ def _fill(
         show(f"figure {name}")
         for ending in (".pdf", ".svg"):
             draw(place / (name + ending))
+    from symscale.render import html
+
+    drawings = {name: (place / f"{name}.svg").read_bytes() for name in made.figures}
+    (place / "report.html").write_text(html.render(made.document, drawings), encoding="utf-8")
     if not pdf:
         return []
     from symscale.render.pdf import make_pdf

@@ -4,7 +4,8 @@ A page loads nothing: style and script are in it, and its policy forbids all els
 """
 
 import json
-from collections.abc import Iterable
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -22,6 +23,7 @@ from symscale.render.document import (
     Column,
     Document,
     Equation,
+    Figure,
     Formula,
     Heading,
     Inline,
@@ -36,14 +38,22 @@ from symscale.symbols import NOTATION
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
-def render(document: Document) -> str:
+def render(document: Document, drawings: Mapping[str, bytes] | None = None) -> str:
     """Print a document as a page of HTML.
+
+    Args:
+        document: The document.
+        drawings: SVG of its figures by their file names; others are named only.
 
     Example:
         >>> render(Document("a < b", ())).splitlines()[0]
         '<!DOCTYPE html>'
     """
-    body = "\n".join(_block(b) for b in document.blocks)
+    known = drawings or {}
+    body = "\n".join(
+        figure(b, known.get(b.file)) if isinstance(b, Figure) else _block(b)
+        for b in document.blocks
+    )
     return page(document.title, f"<h1>{escape(document.title)}</h1>\n{body}")
 
 
@@ -166,6 +176,15 @@ def _display(
     )
 
 
+def figure(block: Figure, svg: bytes | None) -> str:
+    """Return a drawing with its caption; without the drawing, its file name."""
+    shown = f"<code>{escape(block.file)}.svg</code>"
+    if svg is not None:
+        data = b64encode(svg).decode("ascii")
+        shown = f'<img alt="{escape(block.caption)}" src="data:image/svg+xml;base64,{data}">'
+    return f"<figure>{shown}<figcaption>{inline(block.caption)}</figcaption></figure>"
+
+
 def _block(block: Block) -> str:
     if isinstance(block, Heading):
         level = min(max(block.level, 2), 4)
@@ -177,6 +196,8 @@ def _block(block: Block) -> str:
     if isinstance(block, Cases):
         shown = least_of(block.left, block.function, block.pieces)
         return _display(shown, cases_latex(block), "")
+    if isinstance(block, Figure):
+        return figure(block, None)
     return table(block)
 
 
