@@ -1,0 +1,89 @@
+"""Pages that are generated are those that the program makes; the site has every page.
+
+`pytest tests/test_documentation.py --rewrite-golden` writes them.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from symscale.cli.app import app
+from symscale.library import derivation_names, derivation_titles
+from symscale.render import markdown
+from symscale.render.catalogue import symbols_document
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+SITE = DOCS.parent / "mkdocs.yml"
+
+
+def commands() -> list[str]:
+    return sorted(
+        command.name or command.callback.__name__.replace("_", "-")  # type: ignore[union-attr]
+        for command in app.registered_commands
+    )
+
+
+def cli_page() -> str:
+    """Every command with its help, 80 columns wide."""
+    parts = [
+        "# Commands",
+        "This page is what `symscale COMMAND --help` prints.",
+    ]
+    for name in commands():
+        done = CliRunner().invoke(
+            app, [name, "--help"], prog_name="symscale",
+            env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"},
+        )
+        assert done.exit_code == 0, done.output
+        parts += [f"## {name}", f"```text\n{done.output.strip()}\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def gallery_page() -> str:
+    """Every worked derivation with what it shows and how to print it."""
+    titles = derivation_titles()
+    lines = [
+        "# Derivations",
+        "Each is one argument from assumptions to result. Its steps are checked by the machine, "
+        "exactly and at random points, whenever it is printed: as text, LaTeX, PDF, HTML, "
+        "Markdown or JSON, or as code.",
+        "| derivation | shows |\n| --- | --- |\n"
+        + "\n".join(
+            f"| `symscale derive {name}` | {titles[name]} |" for name in derivation_names()
+        ),
+        "An author pastes one by `symscale derive NAME --fragment -o NAME.tex --bibliography "
+        "references.bib`: the fragment needs amsmath, amssymb, array and booktabs, cites by key, "
+        "and its labels begin with its name.",
+    ]
+    return "\n\n".join(lines) + "\n"
+
+
+PAGES = {
+    "cli.md": cli_page,
+    "notation.md": lambda: markdown.render(symbols_document()),
+    "gallery.md": gallery_page,
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_generated_pages_are_current(name: str, rewrite_golden: bool) -> None:
+    text = PAGES[name]()
+    if rewrite_golden:
+        (DOCS / name).write_text(text, encoding="utf-8")
+    assert (DOCS / name).read_text(encoding="utf-8") == text
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    listed = set(re.findall(r": (\S+\.md)$", SITE.read_text(encoding="utf-8"), re.M))
+    pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
+    assert listed == pages
+
+
+def test_every_command_is_named_in_a_page() -> None:
+    text = "\n".join(
+        path.read_text(encoding="utf-8")
+        for path in [DOCS.parent / "README.md", *DOCS.rglob("*.md")] if path.name != "cli.md"
+    )
+    assert [name for name in commands() if f"symscale {name}" not in text] == []
