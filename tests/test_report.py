@@ -181,7 +181,7 @@ def test_report_writes_everything(tmp_path: Path) -> None:
     names = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
     assert names == {
         "report.tex", "report.html", "report.md", "references.bib", "utilization.pdf",
-        "utilization.svg", "data/limits-h100-sxm.json", "data/cliffs-h100-sxm.json",
+        "utilization.svg", "alpha.pdf", "alpha.svg", "data/limits-h100-sxm.json", "data/cliffs-h100-sxm.json",
     }  # fmt: skip
     before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
     assert "not empty" in refusal("report", "--no-pdf", "-o", str(folder))
@@ -198,3 +198,15 @@ def test_report_refuses_before_it_works(tmp_path: Path) -> None:
     twice = ("report", "--hardware", "h100-sxm,h100-sxm", "-o", str(tmp_path / "a"))
     assert "named twice" in refusal(*twice)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file"]
+
+
+def test_limits_and_cliffs_draw(tmp_path: Path) -> None:
+    for command in ("limits", "cliffs"):
+        drawn = tmp_path / f"{command}.svg"
+        answer(command, "--hardware", "h100-sxm", "--plot", str(drawn))
+        text = drawn.read_text(encoding="utf-8")
+        assert "<svg" in text
+        answer(command, "--hardware", "h100-sxm", "--plot", str(drawn), "--force")
+        assert drawn.read_text(encoding="utf-8") == text
+        assert "exists" in refusal(command, "--hardware", "h100-sxm", "--plot", str(drawn))
+    assert "name a machine" in refusal("cliffs", "--plot", str(tmp_path / "x.svg"))

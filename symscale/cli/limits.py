@@ -1,5 +1,6 @@
 """Commands `limits` and `cliffs`."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -41,6 +42,11 @@ def limits(
     form: CodeFormatOption = None,
     output: OutputOption = None,
     certificate: CertificateOption = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw the limits against alpha; .pdf, .svg "
+                     "or .png."),
+    ] = None,
     fragment: FragmentOption = False,
     force: ForceOption = False,
 ) -> None:
@@ -56,6 +62,10 @@ def limits(
     answer = ask(hardware, level=level, settings=settings)
     answer.check()
     write_certificates(certificate, answer.program.title, answer.certificates, force)
+    if plot is not None:
+        from symscale.render.alpha_plots import alpha_plot
+
+        _draw(plot, force, lambda path: alpha_plot([answer], path))
     emit(
         form, lambda: limits_document(answer), lambda: limits_data(answer), output, force,
         others=answer_code(answer), fragment="limits" if fragment else None,
@@ -94,16 +104,20 @@ def cliffs(
     write_certificates(certificate, answer.program.title, answer.certificates, force)
     if plot is not None:
         from symscale.render.cliff_plots import cliffs_plot
-        from symscale.render.plots import check_format
 
-        check_writable(plot, force, "--plot")
-        check_format(plot)
-        wanted = plot
-        write_by(wanted, lambda path: cliffs_plot([answer], path), "--plot")
+        _draw(plot, force, lambda path: cliffs_plot([answer], path))
     emit(
         form, lambda: cliffs_document(answer), lambda: cliffs_data(answer), output, force,
         others=answer_code(answer), fragment="cliffs" if fragment else None,
     )
+
+
+def _draw(plot: Path, force: bool, draw: Callable[[Path], None]) -> None:
+    from symscale.render.plots import check_format
+
+    check_writable(plot, force, "--plot")
+    check_format(plot)
+    write_by(plot, draw, "--plot")
 
 
 def register(app: typer.Typer) -> None:

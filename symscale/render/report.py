@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import sympy as sp
 from symscale.checks import check_derivation
 from symscale.library import load_derivation
 from symscale.machine import Machine, load_machine
+from symscale.render.alpha_plots import alpha_plot
 from symscale.render.bibtex import bibtex
 from symscale.render.catalogue import symbols_document
 from symscale.render.cliff_plots import cliffs_plot
@@ -24,9 +26,9 @@ from symscale.render.report_data import cliffs_data, limits_data
 from symscale.render.reports import cliffs_document, limits_document
 from symscale.render.share_plots import share_plot
 from symscale.simulate.transformer_planning import tensor_degrees
-from symscale.studies.answer import CliffsAnswer, cliffs, training_limits
+from symscale.studies.answer import Answer, CliffsAnswer, cliffs, training_limits
 from symscale.studies.cost_answer import cost_answer
-from symscale.studies.future import future_cases
+from symscale.studies.future import Case, future_cases
 from symscale.studies.ratio_answer import ratio_answer
 from symscale.studies.transformer_request import PlanOptions, transformer_request
 
@@ -79,19 +81,27 @@ def make_report(
     figures: dict[str, Callable[[Path], None]] = {}
     data: dict[str, dict[str, Any]] = {}
     answers: list[CliffsAnswer] = []
+    limits: list[Answer] = []
     for name, machine in zip(hardware, machines, strict=True):
         progress(machine.name)
         limit, utilization = training_limits(name), cliffs(name)
         answers.append(utilization)
+        limits.append(limit)
         data[f"limits-{machine.name}.json"] = limits_data(limit)
         data[f"cliffs-{machine.name}.json"] = cliffs_data(utilization)
         chapters.append(_titled(f"limits-{machine.name}", limits_document(limit), machine))
         chapters.append(_titled(f"cliffs-{machine.name}", cliffs_document(utilization), machine))
     if answers:
         figures["utilization"] = lambda path: cliffs_plot(answers, path)
+        figures["alpha"] = lambda path: alpha_plot(limits, path)
         last = chapters[-1]
-        caption = "Utilization against training compute, cliffs dotted, the last run crossed."
-        chapters[-1] = Chapter(last.name, last.document, (Figure("utilization", caption),))
+        drawn = (
+            Figure("utilization", "Utilization against training compute, cliffs dotted, the last "
+                   "run crossed."),
+            Figure("alpha", "The largest run against the growth of the critical batch over the "
+                   "depth; thin: each piece."),
+        )
+        chapters[-1] = Chapter(last.name, last.document, drawn)
     for name in models:
         progress(name)
         chapters += _model(name, hardware, machines, figures, data)
@@ -148,9 +158,12 @@ def _model(
 
 
 def _share_drawer(machine: Machine) -> Callable[[Path], None]:
+    @cache
+    def cases() -> list[Case]:
+        return future_cases(machine, [Fraction(k) for k in KS])
+
     def draw(path: Path) -> None:
-        cases = future_cases(machine, [Fraction(k) for k in KS])
-        share_plot(cases, KS, machine.title, path)
+        share_plot(cases(), KS, machine.title, path)
 
     return draw
 
