@@ -181,7 +181,8 @@ def test_report_writes_everything(tmp_path: Path) -> None:
     names = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
     assert names == {
         "report.tex", "report.html", "report.md", "references.bib", "utilization.pdf",
-        "utilization.svg", "alpha.pdf", "alpha.svg", "data/limits-h100-sxm.json", "data/cliffs-h100-sxm.json",
+        "utilization.svg", "alpha.pdf", "alpha.svg", "data/limits-h100-sxm.json",
+        "data/cliffs-h100-sxm.json",
     }  # fmt: skip
     before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
     assert "not empty" in refusal("report", "--no-pdf", "-o", str(folder))
