@@ -20,7 +20,8 @@ from symscale.simulate.transformer_planning import (
     tensor_degrees,
 )
 from symscale.simulate.transformer_step import class_of_machine, step_time
-from symscale.simulate.transformer_work import Plans, Switches, TransformerWork
+from symscale.simulate.transformer_tiers import Plans
+from symscale.simulate.transformer_work import Switches, TransformerWork
 from symscale.studies.transformer_request import PlanOptions, transformer_request
 from symscale.symbols import symbols
 from test_cli import answer, refusal

@@ -127,7 +127,7 @@ def transformer_plan_data(
                   "tokens_per_sequence": question.context},
         "class": {
             "name": cluster.name, "source": cluster.source, "flop_rate": cluster.flop_rate,
-            "elementwise_rate": cluster.elementwise_rate, "link_rates": [
+            "memory_rate": cluster.memory_rate, "link_rates": [
                 None if rate == float("inf") else rate for rate in cluster.link_rates
             ],
             "block_overhead_s": cluster.block_overhead_s, "overlap": cluster.overlap,

@@ -16,13 +16,8 @@ from symscale.simulate.transformer_step import (
     class_of_machine,
     step_time,
 )
-from symscale.simulate.transformer_work import (
-    Plans,
-    Switches,
-    TransformerWork,
-    Work,
-    split_plans,
-)
+from symscale.simulate.transformer_tiers import Plans, split_plans
+from symscale.simulate.transformer_work import Switches, TransformerWork, Work
 
 MOST_DEVICES = 2**40
 MOST_DOUBLINGS = 20
@@ -108,7 +103,7 @@ def best_transformer_plans(
         ...     Switches(fused_attention=True, zero=1, sequence_parallel=True), {})
         >>> best = best_transformer_plans(asked, load_machine("a100-sxm"))[0]
         >>> best.degrees["N_TP"], best.recompute
-        (1, 'none')
+        (2, 'none')
     """
     cluster = cluster or class_of_machine(machine)
     capacity = float(machine.memory_capacity_bytes)

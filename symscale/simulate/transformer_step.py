@@ -1,9 +1,11 @@
 """Time of a step of Transformer plans: the work of the pace-setting device over its rates.
 
-    t = F/C + E/W_e + sum_i Q_i/W_i + n t_n + exposed ring + exposed gradients + optimizer
+    t = (F - F_a)/C + max(F_a/C, E_a/W) + E/W + sum_i Q_i/W_i + n t_n
+        + exposed ring + exposed gradients + optimizer
 
-with F, E, Q_i and n the FLOP, elementwise bytes, bytes over tier i and block passes of
-the critical path (`symscale.simulate.transformer_work`). The few rates are those of a
+with F the FLOP, F_a and E_a FLOP and bytes of attention's products over scores, E the
+bytes that all else reads and writes, Q_i the bytes over tier i and n the block passes of
+the critical path (`symscale.simulate.transformer_work`). C, W, W_i and t_n are those of a
 cluster class: by default from a machine's data sheet, or calibrated on measured runs.
 """
 
@@ -21,11 +23,6 @@ Array: TypeAlias = Any
 PEAK_SHARE = 0.7
 """Share of the peak rate that products sustain, where a machine's file states none."""
 
-TRAFFIC = 5
-"""How often a kept activation crosses the memory's interface: written and read forward,
-read backward, its gradient written and read."""
-
-
 @dataclass(frozen=True)
 class ClusterClass:
     """What a step's time depends on besides its work.
@@ -33,22 +30,20 @@ class ClusterClass:
     Attributes:
         name: Its name.
         flop_rate: Rate of matrix products, FLOP/s of a device.
-        elementwise_rate: Kept activations, byte/s of a device.
+        memory_rate: Reads and writes of memory, byte/s of a device.
         link_rates: What a device gets of each tier's links in one direction, byte/s.
         block_overhead_s: Seconds that a block costs whatever its size, forward and backward.
         overlap: Share of gradients' time that products may hide.
-        memory_bandwidth: Reads and writes of the optimizer, byte/s of a device.
         peak_rate: Peak of products, FLOP/s, against which utilization is stated.
         source: Where the rates come from.
     """
 
     name: str
     flop_rate: float
-    elementwise_rate: float
+    memory_rate: float
     link_rates: tuple[float, ...]
     block_overhead_s: float
     overlap: float
-    memory_bandwidth: float
     peak_rate: float
     source: str
 
@@ -72,8 +67,8 @@ def class_of_machine(machine: Machine) -> ClusterClass:
         for tier in machine.tiers
     )
     return ClusterClass(
-        machine.name, rate if stated else PEAK_SHARE * rate, memory / TRAFFIC, links, 0.0, 1.0,
-        memory, float(machine.flop_rate), f"data sheet of {machine.title}",
+        machine.name, rate if stated else PEAK_SHARE * rate, memory, links, 0.0, 1.0,
+        float(machine.flop_rate), f"data sheet of {machine.title}",
     )
 
 
@@ -110,22 +105,24 @@ def step_time(work: Work, devices: Array, cluster: ClusterClass) -> StepTime:
         cluster: The rates.
     """
     links = np.array(cluster.link_rates)[:, None]
-    products = work.flop / cluster.flop_rate
+    core = np.maximum(
+        work.core_flop / cluster.flop_rate, work.core_bytes / cluster.memory_rate
+    )
+    products = (work.flop - work.core_flop) / cluster.flop_rate + core
     ring = (work.context_bytes / links).sum(axis=0)
-    core = work.core_flop / cluster.flop_rate
     gradients = (work.gradient_bytes / links).sum(axis=0)
     # Of a microbatch's products about two thirds are backward; only those can hide gradients.
     behind = products * 2 / 3
     exposed = np.maximum(gradients * (1 - cluster.overlap), gradients - behind)
     times = (
         products,
-        work.elementwise_bytes / cluster.elementwise_rate,
+        work.traffic_bytes / cluster.memory_rate,
         work.block_passes * cluster.block_overhead_s,
         (work.serialized_bytes / links).sum(axis=0),
         (work.transfer_bytes / links).sum(axis=0),
         np.maximum(ring - core, 0),
         exposed,
-        work.optimizer_bytes / cluster.memory_bandwidth,
+        work.optimizer_bytes / cluster.memory_rate,
     )
     total = sum(times)
     mfu = work.model_flop / (total * devices * cluster.peak_rate)

@@ -7,7 +7,7 @@ and the two ends apart; pipelines and tiers are put together from them with numb
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -22,12 +22,17 @@ from symscale.costs.stages import block_order, stage_sizes
 from symscale.costs.transformer import Transformer
 from symscale.errors import InputError
 from symscale.simulate.compiled import Compiled
+from symscale.simulate.traffic import (
+    core_traffic,
+    elementwise_traffic,
+    gradient_traffic,
+    loss_traffic,
+)
+from symscale.simulate.transformer_tiers import Array, Plans, over_tiers, split_plans
 from symscale.symbols import symbols
 
-Array: TypeAlias = Any
 ONE = sp.Integer(1)
 WORD = sp.Integer(2)
-DEGREES = ("N_TP", "N_CP", "N_DP", "N_PP", "N_EP")
 
 
 @dataclass(frozen=True)
@@ -54,43 +59,6 @@ class Switches:
 
 
 @dataclass(frozen=True)
-class Plans:
-    """Plans as arrays of whole numbers, one entry a plan.
-
-    Attributes:
-        N_TP: Tensor parallelism.
-        N_CP: Context parallelism.
-        N_DP: Data parallelism.
-        N_PP: Pipeline stages.
-        N_EP: Expert parallelism, within data parallelism.
-        m: Microbatches of a replica.
-        v: Interleaving.
-        sequences: Sequences of a batch.
-    """
-
-    N_TP: Array
-    N_CP: Array
-    N_DP: Array
-    N_PP: Array
-    N_EP: Array
-    m: Array
-    v: Array
-    sequences: Array
-
-    def __len__(self) -> int:
-        return len(self.N_TP)
-
-    @property
-    def devices(self) -> Array:
-        """Devices of each plan."""
-        return self.N_TP * self.N_CP * self.N_DP * self.N_PP
-
-    def chosen(self, rows: Array) -> "Plans":
-        """Return some of the plans."""
-        return Plans(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
-
-
-@dataclass(frozen=True)
 class Work:
     """What the pace-setting device does in a step; arrays with one entry a plan.
 
@@ -99,13 +67,14 @@ class Work:
 
     Attributes:
         flop: FLOP of matrix products, with what is computed again.
-        elementwise_bytes: Bytes of activations that are kept, by which the traffic of
-            norms, softmax, dropout and nonlinearities is measured.
+        traffic_bytes: Bytes of memory that norms, softmax, dropout, nonlinearities and the
+            summing of gradients read and write.
+        core_bytes: Bytes of scores that attention's products read and write, none if fused.
         block_passes: Blocks, times microbatches, that it passes.
         serialized_bytes: Bytes over each tier's links that all else waits for.
         transfer_bytes: Bytes over each tier's links between pipeline stages.
         context_bytes: Bytes over each tier's links of keys and values in a ring.
-        core_flop: FLOP of scores and context, behind which the ring hides.
+        core_flop: FLOP of scores and context, of `flop`, behind which the ring hides.
         gradient_bytes: Bytes over each tier's links of gradients and sharded weights.
         optimizer_bytes: Bytes of memory that the optimizer reads and writes.
         memory_bytes: Bytes that a device holds.
@@ -114,7 +83,8 @@ class Work:
     """
 
     flop: Array
-    elementwise_bytes: Array
+    traffic_bytes: Array
+    core_bytes: Array
     block_passes: Array
     serialized_bytes: Array
     transfer_bytes: Array
@@ -137,7 +107,7 @@ class TransformerWork:
         >>> plan = Plans(one * 8, one, one, one * 8, one, one * 64, one * 3, one * 64)
         >>> found = work.of(plan, [8, None])
         >>> f"{found.flop[0]:.4e}"
-        '1.7613e+18'
+        '3.0966e+15'
     """
 
     def __init__(
@@ -180,21 +150,25 @@ class TransformerWork:
         one = replace(self.architecture, stacks=(replace(stack, blocks=ONE),), order=())
         model = self._model(one)
         parts = model.of_stack(one.stacks[0])
+        again = ONE if self.switches.recompute == "none" else sp.Rational(4, 3)
         core = [
-            c.per_device(c.training_flop).expr for p in parts for c in p.contractions
+            again * c.per_device(c.training_flop).expr for p in parts for c in p.contractions
             if c.name in ("scores", "context")
         ]
+        held = sp.Add(*(p.parameters_per_device for p in parts))
         entries = [e for e in communications(model) if e.place == "blocks"]
         return Compiled(
             {
                 "flop": model.layer_flop_per_device.expr,
                 "core": sp.Add(*core),
-                "elementwise": _elementwise(parts, self.switches.fused_attention),
+                "traffic": elementwise_traffic(model, one.stacks[0])
+                + gradient_traffic(held, model.plan.m, self.recipe),
+                "core traffic": core_traffic(model, one.stacks[0]),
                 "kept": _kept(parts, model.plan),
                 "block input": _input_bytes(model),
                 "dense": sp.Add(*(p.parameters_per_device for p in parts if not _routed(p))),
                 "experts": sp.Add(*(p.parameters_per_device for p in parts if _routed(p))),
-                **_payloads(entries, model.plan.repeats_of_kv),
+                **_payloads(entries, model.plan.repeats_of_kv, self.recipe),
             }
         )
 
@@ -207,11 +181,17 @@ class TransformerWork:
         return Compiled(
             {
                 "flop": sp.Add(*(c.training_flop_per_device.expr for c in last)),
+                "traffic": loss_traffic(model)
+                + gradient_traffic(
+                    sp.Add(*(c.parameters_per_device for c in last)), model.plan.m, self.recipe
+                ),
                 "first parameters": sp.Add(*(c.parameters_per_device for c in first)),
                 "last parameters": sp.Add(*(c.parameters_per_device for c in last)),
                 "first kept": _kept(first, model.plan),
                 "last kept": _kept(last, model.plan),
-                **_payloads([e for e in entries if e.parallelism == "tensor"], ONE),
+                **_payloads(
+                    [e for e in entries if e.parallelism == "tensor"], ONE, self.recipe
+                ),
             }
         )
 
@@ -248,9 +228,13 @@ class TransformerWork:
         def layered_sent(kind: str) -> Array:
             return sum(n * sent(x, kind) for n, x in zip(counts, blocks, strict=True))
 
+        # Stages that hold fewer blocks have time for the logits, where blocks do not divide.
+        spare = 1 - len(self._order) // p / sum(counts)
+        exposed = 1 - np.minimum(spare * layered("flop") / np.maximum(ends["flop"], 1), 1)
         return Work(
-            flop=path * layered("flop") + ends["flop"],
-            elementwise_bytes=path * layered("elementwise"),
+            flop=path * layered("flop") + exposed * ends["flop"],
+            traffic_bytes=path * layered("traffic") + exposed * ends["traffic"],
+            core_bytes=path * layered("core traffic"),
             block_passes=(m + fill) * sum(counts),
             serialized_bytes=path * layered_sent("wait") + sent(ends, "wait"),
             transfer_bytes=self._transfers(plans, tiers, m + fill),
@@ -271,10 +255,12 @@ class TransformerWork:
         return [rows[inverse, i].astype(float) for i in range(len(self._blocks))]
 
     def _transfers(self, plans: Plans, tiers: dict[str, Array], passes: Array) -> Array:
-        """The residual stream to the next stage and its gradient back, at every chunk."""
-        split = plans.N_TP if self.switches.sequence_parallel else 1
+        """The residual stream to the next stage and its gradient back, at every chunk.
+
+        The devices of a tensor-parallel group hold the same tokens and send a part each.
+        """
         words = plans.sequences * self.context * float(self.architecture.d_model)
-        bytes_each = 2 * words / (plans.N_DP * plans.N_CP * plans.m * split)
+        bytes_each = 2 * words / (plans.N_DP * plans.N_CP * plans.m * plans.N_TP)
         outermost = tiers["N_PP"].shape[0] - 1 - np.argmax(tiers["N_PP"][::-1] > 1, axis=0)
         found = np.zeros_like(tiers["N_PP"], dtype=float)
         rows = np.arange(len(plans))
@@ -282,8 +268,10 @@ class TransformerWork:
         return found
 
     def _end_gradients(self, plans: Plans, tiers: dict[str, Array], parameters: Array) -> Array:
-        rounds = PHASES["all-reduce"]
-        return over_tiers(2 * rounds * parameters, "data", "ring", tiers)
+        bytes_each = self.recipe.gradients + (
+            self.recipe.gradients if self.switches.zero == 0 else int(WORD)
+        )
+        return over_tiers(bytes_each * parameters, "data", "ring", tiers)
 
     def _optimizer(
         self, plans: Plans, dense: Array, experts: Array, ends: dict[str, Array]
@@ -335,18 +323,6 @@ def _routed(component: Component) -> bool:
     return component.name.endswith("experts")
 
 
-def _elementwise(parts: Sequence[Component], fused: bool) -> sp.Expr:
-    """Bytes of a step's activations that a device writes in a block, none kept twice."""
-    (w,) = symbols("w")
-    found = []
-    for part in parts:
-        for kept in part.kept:
-            if not (kept.core and fused):
-                found.append(kept.words * kept.bytes_each.xreplace({w: WORD}) / kept.split)
-    N_DP, N_CP = symbols("N_DP N_CP")
-    return sp.Add(*found) / (N_DP * N_CP)
-
-
 def _kept(parts: Sequence[Component], plan: TransformerPlan) -> sp.Expr:
     """Bytes of one microbatch that a device keeps, as recomputation and kernels let it."""
     (w,) = symbols("w")
@@ -363,8 +339,13 @@ def _input_bytes(model: Transformer) -> sp.Expr:
 GROUPS = {"tensor": "N_TP", "context": "N_CP", "expert": "N_EP"}
 
 
-def _payloads(entries: Sequence[Communication], repeats: sp.Expr) -> dict[str, sp.Expr]:
-    """Bytes of payload times rounds, by what waits, over which degree, in which pattern."""
+def _payloads(
+    entries: Sequence[Communication], repeats: sp.Expr, recipe: Recipe
+) -> dict[str, sp.Expr]:
+    """Bytes of payload times rounds, by what waits, over which degree, in which pattern.
+
+    Gradients of weights are summed as the recipe holds them, all else as 16-bit words.
+    """
     found: dict[str, sp.Expr] = {}
     for entry in entries:
         if entry.parallelism == "pipeline" or entry.what == "kept inputs":
@@ -378,8 +359,10 @@ def _payloads(entries: Sequence[Communication], repeats: sp.Expr) -> dict[str, s
             group = entry.within or GROUPS.get(entry.parallelism, "data")
         pattern = "all-to-all" if entry.collective == "all-to-all" else "ring"
         key = f"{kind}/{group}/{pattern}"
+        summed = entry.parallelism == "data" and entry.what.startswith("gradients")
+        size = recipe.gradients if summed else WORD
         rounds = PHASES[entry.collective]
-        found[key] = found.get(key, sp.Integer(0)) + entry.payload.expr * WORD * rounds
+        found[key] = found.get(key, sp.Integer(0)) + entry.payload.expr * size * rounds
     return found
 
 
@@ -403,59 +386,3 @@ def _heaviest(order: tuple[int, ...], stages: int, kinds: int) -> tuple[int, ...
 
 def _full(values: dict[str, Any], length: int) -> dict[str, Array]:
     return {k: np.broadcast_to(np.asarray(x, dtype=float), (length,)) for k, x in values.items()}
-
-
-def split_plans(
-    plans: Plans, sizes: Sequence[int | None], kv_heads: int = 2**40
-) -> dict[str, Array]:
-    """Return how the degrees of plans lie over tiers: by degree, an array tiers x plans.
-
-    As `symscale.costs.tiers.split_over_tiers` does for one plan. Devices that repeat a key
-    and value head ("kv") are neighbours.
-    """
-    room = np.ones((len(sizes), len(plans)), dtype=np.int64)
-    for i, size in enumerate(sizes):
-        room[i] = 0 if size is None else size
-    found: dict[str, Array] = {}
-    found["kv"] = _take(room.copy(), plans.N_TP // np.minimum(plans.N_TP, kv_heads))
-    for name in ("N_TP", "N_CP"):
-        found[name] = _take(room, getattr(plans, name))
-    found["N_EP"] = _take(room.copy(), plans.N_EP)
-    found["N_DP"] = _take(room, plans.N_DP)
-    found["N_PP"] = _take(room, plans.N_PP)
-    found["data"] = found["N_CP"] * found["N_DP"]
-    inner = found["N_EP"]
-    apart = np.where(found["N_DP"] % inner == 0, found["N_DP"] // inner, found["N_DP"])
-    found["experts"] = found["N_CP"] * apart
-    return found
-
-
-def _take(room: Array, degree: Array) -> Array:
-    """Give degrees as much of the inner tiers as divides them; room 0 is without end."""
-    left = degree.astype(np.int64).copy()
-    taken = np.ones_like(room)
-    for i in range(len(room)):
-        endless = room[i] == 0
-        taken[i] = np.where(endless, left, np.gcd(left, np.where(endless, 1, room[i])))
-        room[i] = np.where(endless, 0, room[i] // np.where(endless, 1, taken[i]))
-        left //= taken[i]
-    return taken
-
-
-def over_tiers(payload: Array, group: str, pattern: str, tiers: dict[str, Array]) -> Array:
-    """Return the bytes over each tier of a payload that is multiplied by its rounds.
-
-    Hierarchical rings leave 1/p of the payload across units; an all-to-all sends each
-    part straight to its device.
-    """
-    degrees = tiers[group].astype(float)
-    found = np.zeros_like(degrees)
-    inner = np.ones(degrees.shape[1])
-    whole = degrees.prod(axis=0)
-    for i, degree in enumerate(degrees):
-        if pattern == "all-to-all":
-            found[i] = payload * (inner * degree - inner) / whole
-        else:
-            found[i] = payload / inner * (degree - 1) / degree
-        inner = inner * degree
-    return found
