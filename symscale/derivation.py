@@ -20,6 +20,7 @@ from symscale.algebra.monomial import ONE, Monomial
 from symscale.algebra.program import Constraint
 from symscale.algebra.rewrite import Relation, Rewrite, relate
 from symscale.costs.cost import Cost
+from symscale.display import Shown
 from symscale.errors import FormulaError
 
 Kind = Literal[
@@ -146,7 +147,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Derivation:
+class Derivation(Shown):
     """An argument from assumptions to a result.
 
     Attributes:

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from symscale.display import Shown
 from symscale.errors import UnitError
 from symscale.units import Unit, parse_unit
 
 
 @dataclass(frozen=True)
-class Cost:
+class Cost(Shown):
     """An amount that depends on symbols, such as the FLOP of a layer.
 
     Sums and comparisons of unlike units are errors; products and quotients

@@ -49,12 +49,17 @@ def render(document: Document, drawings: Mapping[str, bytes] | None = None) -> s
         >>> render(Document("a < b", ())).splitlines()[0]
         '<!DOCTYPE html>'
     """
+    return page(document.title, body(document, drawings))
+
+
+def body(document: Document, drawings: Mapping[str, bytes] | None = None) -> str:
+    """Print title and blocks of a document, to stand within a page."""
     known = drawings or {}
-    body = "\n".join(
+    blocks = "\n".join(
         figure(b, known.get(b.file)) if isinstance(b, Figure) else _block(b)
         for b in document.blocks
     )
-    return page(document.title, f"<h1>{escape(document.title)}</h1>\n{body}")
+    return f"<h1>{escape(document.title)}</h1>\n{blocks}"
 
 
 def page(title: str, body: str, *, style: str = "", script: str = "") -> str:

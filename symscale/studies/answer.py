@@ -12,6 +12,7 @@ from symscale.algebra.limit import Limit, Piece
 from symscale.algebra.loglinear import solve
 from symscale.algebra.points import OptimalPoint, certify, optimal_point
 from symscale.algebra.program import Program
+from symscale.display import Shown
 from symscale.errors import InputError
 from symscale.machine import LumpedDevice, Machine, load_machine, lump
 from symscale.studies.cliffs import Cliff, cliffs_of, cliffs_program
@@ -28,7 +29,7 @@ from symscale.symbols import notation, symbol
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Shown):
     """A solved study.
 
     Attributes:

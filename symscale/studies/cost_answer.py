@@ -13,13 +13,14 @@ from symscale.costs.memory import Memory, Recipe, memory, recipe_called
 from symscale.costs.stages import block_order, heaviest_stage, stage_sizes
 from symscale.costs.tiers import TierSplit, split_over_tiers, tiers_of, words_by_tier
 from symscale.costs.transformer import Transformer
+from symscale.display import Shown
 from symscale.errors import InputError
 from symscale.machine import Machine, load_machine
 from symscale.studies.transformer_request import Request
 
 
 @dataclass(frozen=True)
-class CostAnswer:
+class CostAnswer(Shown):
     """The costs of a model under a plan.
 
     Attributes:

@@ -17,6 +17,7 @@ from symscale.algebra.monomial import Monomial
 from symscale.algebra.numeric import NumericalOptimum, minimize
 from symscale.algebra.points import optimal_point
 from symscale.algebra.posynomial import all_monomial
+from symscale.display import Shown
 from symscale.errors import NoAnswerError, SymscaleError
 from symscale.studies.problem import Problem
 from symscale.studies.witnesses import witness_of
@@ -83,7 +84,7 @@ def number_of(expr: sp.Expr, values: Values) -> mp.mpf | None:
 
 
 @dataclass(frozen=True)
-class ProblemAnswer:
+class ProblemAnswer(Shown):
     """The answer to a problem.
 
     Attributes:

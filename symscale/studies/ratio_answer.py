@@ -10,6 +10,7 @@ from symscale.algebra.asymptotics import Growth, asymptotics
 from symscale.algebra.behaviour import Behaviour
 from symscale.costs.cost import Cost
 from symscale.costs.tiers import split_over_tiers
+from symscale.display import Shown
 from symscale.errors import FormulaError, InputError, unknown_name
 from symscale.machine import Machine, Tier, load_machine
 from symscale.studies.ratios import CompVsComm
@@ -68,7 +69,7 @@ def growth_of(expr: sp.Expr) -> Behaviour | None:
 
 
 @dataclass(frozen=True)
-class RatioAnswer:
+class RatioAnswer(Shown):
     """The ratios of a model under a plan.
 
     Attributes:
