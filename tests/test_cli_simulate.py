@@ -88,6 +88,26 @@ def test_batch_rules() -> None:
         assert found["points"][0]["batch_tokens"] == tokens
 
 
+def test_several_batch_rules_make_a_curve_each(tmp_path: Path) -> None:
+    """A batch that grows faster keeps utilization up for longer."""
+    file, plot = tmp_path / "rules.csv", tmp_path / "rules.svg"
+    rules = ("none", "default", "2048^2*(T/3e23)^(1/3)")
+    options = [word for rule in rules for word in ("--batch-rule", rule)]
+    text = answer("simulate", "--hardware", "h100-sxm", *options, "--csv", str(file),
+                  "--plot", str(plot))  # fmt: skip
+    assert "NVIDIA H100 SXM, batch none" in text
+    found = table(file.read_text())
+    ends = [
+        float(row["compute_flop"]) for rule in rules for row in found
+        if row["batch_rule"] == rule and "end of linear" in row["mark"]
+    ]
+    assert [f"{end:.2e}" for end in ends[:2]] == ["2.85e+27", "2.05e+28"]
+    assert len(ends) == 3
+    assert ends[2] > ends[1]
+    assert "batch default" in plot.read_text()
+    assert "given twice" in refused("simulate", "--hardware", "h100-sxm", *options, *options)
+
+
 def test_scaling_rules_of_ones_own() -> None:
     text = answer("simulate", "--hardware", "h100-sxm", "--widths", "12288", "--rule", "depth=96",
                   "--rule", "data=40*P", "--rule", "experts=3", "--format", "json")  # fmt: skip

@@ -31,6 +31,15 @@ BatchRuleOption = Annotated[
         "it, or an expression in d_model, d_ff, L, E, P, D and T.",
     ),
 ]
+BatchRulesOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--batch-rule", metavar="default|none|deepseek|EXPRESSION",
+        help="Batch size in tokens: with compute to the power 1/6, constant, as DeepSeek fitted "
+        "it, or an expression in d_model, d_ff, L, E, P, D and T. Repeatable, to see how much "
+        "depends on it.",
+    ),
+]
 RuleOption = Annotated[
     list[str] | None,
     typer.Option(

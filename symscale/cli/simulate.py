@@ -20,6 +20,7 @@ from symscale.cli.output import (
 from symscale.cli.part_file import PartFile
 from symscale.cli.scaling import (
     BatchRuleOption,
+    BatchRulesOption,
     HardwareListOption,
     PlotOption,
     PublishedOption,
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 def simulate(
     hardware: HardwareListOption = None,
     sparse: SparseOption = False,
-    batch_rule: BatchRuleOption = "default",
+    batch_rules: BatchRulesOption = None,
     rules: RuleOption = None,
     widths: WidthsOption = None,
     duration: RunDurationOption = None,
@@ -72,28 +73,34 @@ def simulate(
     """Utilization against training compute: for each model the best plan that is in time."""
     check_paths({"--csv": csv, "--plot": plot, "-o": output}, force)
     machines = read_machines(hardware)
-    scaling = read_rules(sparse, batch_rule, rules)
-    shapes = read_shapes(widths, scaling)
+    batches = batch_rules or ["default"]
+    if len(set(batches)) < len(batches):
+        raise InputError("--batch-rule: a rule is given twice; give it once")
+    scaling = [read_rules(sparse, batch, rules) for batch in batches]
+    shapes = [read_shapes(widths, s) for s in scaling]
     seconds = read_seconds(duration)
     from symscale.render.simulation import Assumptions, curves_data, curves_document
     from symscale.simulate.curve import QUARTER_S
     from symscale.simulate.tables import CURVE_COLUMNS, csv_text
 
-    assumptions = Assumptions(scaling, seconds or QUARTER_S, as_published, wide)
+    assumptions = [Assumptions(s, seconds or QUARTER_S, as_published, wide) for s in scaling]
     columns = (*CURVE_COLUMNS, "mark")
     part = None
     if csv is not None:
         part = PartFile(csv, _run_key(machines, shapes, assumptions))
         part.start(csv_text([], CURVE_COLUMNS))
     with progress_text("simulating") as show, _runner(scheduler) as runner:
-        runs = [_run(m, shapes, assumptions, part, show, runner) for m in machines]
+        runs = [
+            _run(machine, models, a, part, show, runner)
+            for machine in machines for models, a in zip(shapes, assumptions, strict=True)
+        ]
     if not any(run.rows for run in runs):
         if part is not None:
             part.remove()
         names = ", ".join(m.name for m in machines)
         raise NoAnswerError(
-            f"no cluster of {names} finishes d_model = {shapes[0].d_model} in "
-            f"{(assumptions.duration_s or 0) / 86400:.4g} days; allow more by --duration"
+            f"no cluster of {names} finishes d_model = {shapes[0][0].d_model} in "
+            f"{(seconds or QUARTER_S) / 86400:.4g} days; allow more by --duration"
         )
     if csv is not None and part is not None:
         rows = [row for run in runs for row in run.rows]
@@ -105,8 +112,8 @@ def simulate(
         write_by(plot, lambda p: curve_plot(runs, p), "--plot")
     emit(
         form,
-        lambda: curves_document(runs, assumptions),
-        lambda: curves_data(runs, assumptions),
+        lambda: curves_document(runs),
+        lambda: curves_data(runs),
         output,
         force,
     )
@@ -147,7 +154,8 @@ def _run(
     if part is not None and part.text.count("\n") > 1:
         where = str(part.path)
         held = read_curve_rows(read_csv(part.text, where, CURVE_COLUMNS), where)
-        rows = [row for row in held if row["hardware"] == machine.name]
+        own = (machine.name, assumptions.rules.batch)
+        rows = [row for row in held if (row["hardware"], row["batch_rule"]) == own]
     begun = len(rows)
     options: dict[str, Any] = {
         "duration_s": assumptions.duration_s or QUARTER_S,
@@ -162,15 +170,16 @@ def _run(
 
         points = curve_in_chunks(machine, shapes[begun:], runner, **options)
     for point in points:
-        rows.append(curve_row(point, machine.name))
+        rows.append(curve_row(point, machine.name, assumptions.rules.batch))
         if part is not None:
             part.add(csv_text(rows[-1:], CURVE_COLUMNS, header=False))
     ended = len(rows) < len(shapes)
-    return Run(machine, marked(rows, machine, ended), ended)
+    return Run(machine, assumptions, marked(rows, machine, ended))
 
 
 def _run_key(
-    machines: "Sequence[Machine]", shapes: "Sequence[Shape]", assumptions: "Assumptions"
+    machines: "Sequence[Machine]", shapes: "Sequence[Sequence[Shape]]",
+    assumptions: "Sequence[Assumptions]",
 ) -> str:
     """What a run depends on, in one line."""
     from symscale.simulate.parameters import device_values, network_values
@@ -180,9 +189,7 @@ def _run_key(
         "figures": [dict(device_values(m)) | dict(network_values(m)) for m in machines],
         "tiers": [[t.size for t in m.tiers] for m in machines],
         "shapes": [repr(s) for s in shapes],
-        "duration_s": assumptions.duration_s,
-        "as_published": assumptions.as_published,
-        "wide": assumptions.wide,
+        "assumptions": [repr(a) for a in assumptions],
     }
     digest = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
     return f"symscale simulate, run {digest}: {', '.join(m.name for m in machines)}"

@@ -28,7 +28,7 @@ def curve_plot(runs: Sequence[Run], path: Path) -> None:
         figure, axes = new_figure((1.8, *(1.0 for _ in below)), 3.4 + 1.5 * len(below))
         panels = list(axes.flat) if below else [axes]
         for index, run in enumerate(shown):
-            _utilization(panels[0], run, index)
+            _utilization(panels[0], run, index, run.title(shown))
         panels[0].set_xscale("log")
         panels[0].set_ylim(0, 1)
         panels[0].set_ylabel("utilization $U$")
@@ -36,7 +36,7 @@ def curve_plot(runs: Sequence[Run], path: Path) -> None:
             panels[0].plot([], [], color="#444444", marker="x", mew=2, ls="", label=LAST)
         figure.legend(*panels[0].get_legend_handles_labels(), fontsize=8, loc="outside upper left")
         for panel, run in zip(panels[1:], below, strict=True):
-            _shares(panel, run)
+            _shares(panel, run, run.title(shown))
         panels[-1].set_xlabel("training compute $T$ [FLOP]")
         if below:
             handles, labels = panels[1].get_legend_handles_labels()
@@ -44,10 +44,9 @@ def curve_plot(runs: Sequence[Run], path: Path) -> None:
         save(figure, path)
 
 
-def _utilization(panel: Any, run: Run, index: int) -> None:
+def _utilization(panel: Any, run: Run, index: int, label: str) -> None:
     xs, ys = _column(run, "compute_flop"), _column(run, "utilization")
     end = next((row for row in run.rows if END in row["mark"]), None)
-    label = run.machine.title
     if end is not None:
         panel.axvline(end["compute_flop"], color=colour(index), lw=0.9, ls=":")
         label += f", linear to {_flop(end['compute_flop'])}"
@@ -62,7 +61,7 @@ def _flop(value: float) -> str:
     return rf"${mantissa} \times 10^{{{int(power)}}}$ FLOP"
 
 
-def _shares(panel: Any, run: Run) -> None:
+def _shares(panel: Any, run: Run, title: str) -> None:
     xs = _column(run, "compute_flop")
     whole = [math.log(row["N"]) if row["N"] > 1 else 1.0 for row in run.rows]
     below = [0.0] * len(xs)
@@ -73,7 +72,7 @@ def _shares(panel: Any, run: Run) -> None:
         below = above
     panel.set_ylim(0, 1)
     panel.set_ylabel("share of log $N$")
-    panel.set_title(run.machine.title, fontsize=8, loc="left")
+    panel.set_title(title, fontsize=8, loc="left")
 
 
 def _column(run: Run, name: str) -> list[float]:

@@ -35,21 +35,6 @@ _NAMES = {
 
 
 @dataclass(frozen=True)
-class Run:
-    """A curve that was simulated on one machine.
-
-    Attributes:
-        machine: The machine.
-        rows: The rows of its table, with marks.
-        ended: Whether the next model finishes on no cluster.
-    """
-
-    machine: Machine
-    rows: Sequence[Row]
-    ended: bool
-
-
-@dataclass(frozen=True)
 class Assumptions:
     """What curves and plans were simulated under.
 
@@ -66,21 +51,45 @@ class Assumptions:
     wide: bool = False
 
 
-def curves_document(runs: Sequence[Run], assumptions: Assumptions) -> Document:
-    """Curves of utilization, one machine after another."""
+@dataclass(frozen=True)
+class Run:
+    """A curve that was simulated on one machine under one set of rules.
+
+    Attributes:
+        machine: The machine.
+        assumptions: The rules and the space.
+        rows: The rows of its table, with marks.
+    """
+
+    machine: Machine
+    assumptions: Assumptions
+    rows: Sequence[Row]
+
+    def title(self, among: "Sequence[Run]") -> str:
+        """What tells it apart from others: the machine, and the batch where that differs."""
+        batch = self.assumptions.rules.batch
+        if all(run.assumptions.rules.batch == batch for run in among):
+            return self.machine.title
+        return f"{self.machine.title}, batch {batch}"
+
+
+def curves_document(runs: Sequence[Run]) -> Document:
+    """Curves of utilization, one after another."""
+    wide = runs[0].assumptions.wide
     blocks: list[Block] = [
         paragraph(
-            f"For each model the smallest cluster{'' if assumptions.wide else ' E 2^k'} that "
-            "finishes in time, and its best plan. Splits are data x tensor x pipeline x expert."
-        ),
-        *_assumptions(assumptions),
+            f"For each model the smallest cluster{'' if wide else ' E 2^k'} that finishes in "
+            "time, and its best plan. Splits are data x tensor x pipeline x expert."
+        )
     ]
+    for text in dict.fromkeys(t for run in runs for t in _assumptions(run.assumptions)):
+        blocks.append(paragraph(text))
     for run in runs:
-        blocks += [Heading(f"{run.machine.title} ({run.machine.name})"), *_curve(run)]
+        blocks += [Heading(f"{run.title(runs)} ({run.machine.name})"), *_curve(run)]
     return Document("Utilization of the best plans", tuple(blocks))
 
 
-def _assumptions(assumptions: Assumptions) -> list[Paragraph]:
+def _assumptions(assumptions: Assumptions) -> list[str]:
     rules = assumptions.rules
     batch = BATCH_RULES.get(rules.batch, rules.batch)
     named = f" ({rules.batch})" if rules.batch in BATCH_RULES else ""
@@ -98,7 +107,7 @@ def _assumptions(assumptions: Assumptions) -> list[Paragraph]:
     )
     if assumptions.as_published:
         texts.append("As published: zero-bubble schedules leave out the latency of a step.")
-    return [paragraph(text) for text in texts]
+    return texts
 
 
 def _curve(run: Run) -> list[Block]:
@@ -144,15 +153,15 @@ def _marked(run: Run, mark: str) -> Row | None:
     return next((row for row in run.rows if mark in row["mark"]), None)
 
 
-def curves_data(runs: Sequence[Run], assumptions: Assumptions) -> dict[str, Json]:
+def curves_data(runs: Sequence[Run]) -> dict[str, Json]:
     """Curves of utilization as JSON data."""
     return {
         "title": "Utilization of the best plans",
-        "assumptions": _assumptions_data(assumptions),
         "curves": [
             {
                 "hardware": run.machine.name,
-                "title": run.machine.title,
+                "title": run.title(runs),
+                "assumptions": _assumptions_data(run.assumptions),
                 "end_of_linear_scaling_flop": _flop(_marked(run, END)),
                 "last_feasible_run_flop": _flop(_marked(run, LAST)),
                 "points": [
@@ -194,7 +203,7 @@ def plan_document(
         sizes += [Formula(symbol(name)), " = ", Number(value, unit, 8), ", "]
     blocks: list[Block] = [
         paragraph("Model: ", *sizes[:-1], "."),
-        *_assumptions(assumptions),
+        *(paragraph(text) for text in _assumptions(assumptions)),
         paragraph(
             "Utilization (MFU) ", Number(best.utilization, digits=4), "; a run of ",
             Number(shape.training_flop, "FLOP", 4), " takes ",

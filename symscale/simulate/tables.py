@@ -25,11 +25,11 @@ CURVE_COLUMNS = (
     "utilization", "N", "N_TP_model", "N_TP_ff", "N_TP", "N_PP", "pp_interleaving", "N_DP", "N_EP",
     "N_DP_levels", "N_TP_model_levels", "N_TP_ff_levels", "N_PP_levels", "N_EP_levels",
     "num_microbatches", "tp_comm_s", "dp_comm_s", "pp_ep_comm_s", "latency_s",
-    "hardware", "zero_bubble", "recompute",
+    "hardware", "zero_bubble", "recompute", "batch_rule",
 )  # fmt: skip
-"""Columns of a curve; the last three are ours."""
+"""Columns of a curve; the last four are ours."""
 
-_TEXTS = frozenset(("hardware", *(f"{name}_levels" for name in DEGREES)))
+_TEXTS = frozenset(("hardware", "batch_rule", *(f"{name}_levels" for name in DEGREES)))
 _REALS = frozenset(
     ("params", "batch_tokens", "compute_flop", "months", "utilization", "tp_comm_s", "dp_comm_s",
      "pp_ep_comm_s", "latency_s")
@@ -60,8 +60,14 @@ def run_seconds(point: Point) -> dict[str, float]:
     }
 
 
-def curve_row(point: Point, hardware: str) -> Row:
-    """A point as a row of a curve's table."""
+def curve_row(point: Point, hardware: str, batch_rule: str = "default") -> Row:
+    """A point as a row of a curve's table.
+
+    Args:
+        point: The point.
+        hardware: Name of the machine.
+        batch_rule: Name or expression of the batch's scaling rule.
+    """
     plan, shape = point.plan, point.plan.problem.shape
     totals = {name: prod(d) for name, d in plan.degrees.items()}
     row: Row = {
@@ -75,6 +81,7 @@ def curve_row(point: Point, hardware: str) -> Row:
         "num_microbatches": plan.microbatches, **run_seconds(point), "hardware": hardware,
         "zero_bubble": int(plan.schedule.zero_bubble),
         "recompute": int(plan.schedule.recompute),
+        "batch_rule": batch_rule,
     }  # fmt: skip
     return {name: row[name] for name in CURVE_COLUMNS}
 
