@@ -34,6 +34,10 @@ from symscale.symbols import tier_notation
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
+_SLACK = 1 - 1e-12
+"""A bound stays one whatever rounding did to it."""
+
+
 @dataclass(frozen=True)
 class Candidates:
     """Plans of several problems, before their tiers.
@@ -193,7 +197,7 @@ def candidates(
         {**columns, **_only_outermost(machine)}, variant, schedule, len(machine.tiers)
     )
     owner = degrees.owner[some.row]
-    return Candidates(columns, owner, some.row, degrees, variant, bound, plans.sizes)
+    return Candidates(columns, owner, some.row, degrees, variant, bound * _SLACK, plans.sizes)
 
 
 @lru_cache(maxsize=8)
@@ -269,7 +273,7 @@ def _worth_it(
     least = _compiled_least()(values)
     values["t_block"] = least["t_block"]
     bound, _ = step_times(values, STEADY, schedule, len(machine.tiers))
-    return np.where(least["state"] <= columns["S_mem"] * columns["N"], bound, np.inf)
+    return np.where(least["state"] <= columns["S_mem"] * columns["N"], bound * _SLACK, np.inf)
 
 
 def _block_times(machine: Machine, columns: Mapping[str, Any], shape: Ints) -> Floats:

@@ -65,7 +65,7 @@ class Found:
 
 @dataclass
 class _Pool:
-    """The best plans so far: parallel columns.
+    """Plans that were tried, as parallel columns.
 
     Attributes:
         problem: Index of the problem.
