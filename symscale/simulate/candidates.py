@@ -15,6 +15,7 @@ import numpy as np
 from symscale.machine import Machine
 from symscale.simulate.compiled import Compiled
 from symscale.simulate.evaluate import compiled_block, compiled_parts, compiled_step_time
+from symscale.simulate.network import tensor_time
 from symscale.simulate.parameters import device_values, is_distributed, network_values
 from symscale.simulate.space import (
     ORDER,
@@ -24,6 +25,7 @@ from symscale.simulate.space import (
     Problem,
     Space,
     degrees_of,
+    divisors,
     inner_splits,
     pipelines_of,
     tier_sizes,
@@ -108,7 +110,8 @@ def schedule_of(variant: int, schedule: Schedule) -> Schedule:
 
 
 def step_times(
-    columns: Mapping[str, Any], variant: Ints | int, schedule: Schedule, tiers: int
+    columns: Mapping[str, Any], variant: Ints | int, schedule: Schedule, tiers: int,
+    tensor: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Times of steps, and of the traffic in them, seconds.
 
@@ -117,8 +120,11 @@ def step_times(
         variant: For each plan 0, or the sum of STEADY and RECOMPUTE where they apply.
         schedule: What overlaps.
         tiers: Tiers of the network.
+        tensor: Seconds that tensor-parallel traffic takes at least, if more is known.
     """
     values = {**columns, **compiled_parts(tiers)(columns)}
+    if tensor is not None:
+        values["t_TP"] = np.maximum(values["t_TP"], tensor)
     traffic = values["t_TP"] + values["t_PP"] + values["t_DP"]
 
     def times(kind: int) -> Floats:
@@ -193,8 +199,9 @@ def candidates(
     }
     columns |= {"m": some.microbatches.astype(float), "v": some.interleaving.astype(float)}
     columns["t_block"] = _block_times(machine, columns, some.shape)
+    tensor = _least_tensor_times(machine, plans, chosen)[some.row]
     bound, _ = step_times(
-        {**columns, **_only_outermost(machine)}, variant, schedule, len(machine.tiers)
+        {**columns, **_only_outermost(machine)}, variant, schedule, len(machine.tiers), tensor
     )
     owner = degrees.owner[some.row]
     return Candidates(columns, owner, some.row, degrees, variant, bound * _SLACK, plans.sizes)
@@ -257,6 +264,35 @@ def _only_outermost(machine: Machine) -> dict[str, float]:
         network[tier_notation("W_net", tier).name] = float("inf")
         network[tier_notation("tau_net", tier).name] = 0.0
     return network
+
+
+@lru_cache(maxsize=8)
+def _compiled_tensor(tiers: int) -> Compiled:
+    return Compiled({"t_TP": tensor_time(tiers).expr})
+
+
+def _least_tensor_times(machine: Machine, plans: Outline, chosen: Ints) -> Floats:
+    """Seconds of tensor-parallel traffic over the outermost tier, the best way to share a unit.
+
+    The two degrees share the devices of a unit, so that both cannot lie there whole.
+    """
+    tiers = len(machine.tiers)
+    owner = plans.degrees.owner[chosen]
+    inner = np.array([int(np.prod(s[:-1], dtype=np.int64)) for s in plans.sizes])[owner]
+    most = int(inner.max(initial=1))
+    ways = np.array([(a, b) for a in divisors(most) for b in divisors(most // a)])
+    first, second = np.repeat(ways, len(chosen), axis=0).T
+    names = ("d_model", "d_ff", "L", "b", "N", "N_TP_model", "N_TP_ff")
+    values: dict[str, Any] = dict(_only_outermost(machine))
+    values |= {n: np.tile(plans.columns[n][chosen], len(ways)) for n in names}
+    fits = np.tile(inner, len(ways)) % (first * second) == 0
+    for name, low in (("N_TP_model", first), ("N_TP_ff", second)):
+        values |= {tier_notation(name, t).name: 1.0 for t in range(1, tiers)}
+        values[tier_notation(name, tiers).name] = values[name] / low
+        fits &= values[name] % low == 0
+    times = np.where(fits, _compiled_tensor(tiers)(values)["t_TP"], np.inf)
+    least: Floats = times.reshape(len(ways), len(chosen)).min(axis=0)
+    return least
 
 
 @lru_cache(maxsize=1)

@@ -35,7 +35,7 @@ from symscale.simulate.space import (
 from symscale.simulate.step import OVERLAPPED, Schedule
 from symscale.symbols import tier_notation
 
-FIRST_LOOK = 16
+FIRST_LOOK = 4
 """Plans of lowest bound whose tiers are tried first, four times as many in each turn after."""
 
 _BATCH, _ROWS = 200_000, 150_000
@@ -172,9 +172,10 @@ def _search(
     plans = outline(machine, problems, space, schedule)
     owner = plans.degrees.owner
     chosen = np.nonzero(plans.bound <= best.worst[owner])[0]
-    if space.activations:  # a large space: the most promising first, so that few remain
+    counts = np.zeros(len(chosen), dtype=np.int64)
+    if space.experts:  # a large space: in parts, the most promising first, so that few remain
         chosen = chosen[np.argsort(plans.bound[chosen], kind="stable")]
-    counts = np.cumsum(pipeline_counts(space, problems, plans.degrees.take(chosen)))
+        counts = np.cumsum(pipeline_counts(space, problems, plans.degrees.take(chosen)))
     while len(chosen):
         size = max(1, int(np.searchsorted(counts, counts[0] + _ROWS)))
         now = chosen[:size]
