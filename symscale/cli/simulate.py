@@ -19,7 +19,6 @@ from symscale.cli.output import (
 )
 from symscale.cli.part_file import PartFile
 from symscale.cli.scaling import (
-    BatchRuleOption,
     BatchRulesOption,
     HardwareListOption,
     PlotOption,
