@@ -853,7 +853,13 @@ def test_certificates_of_studies_are_checked(
     bound = data["certificates"][1]["bound"]
     bound["b_0"] = "3" if bound.get("b_0") != "3" else "2"
     file.write_text(json.dumps(data), encoding="utf-8")
-    assert "multiply to" in refusal("check", str(file), code=1)
+    done = run("check", str(file))
+    assert done.code == 1
+    assert [line.partition(":")[0] for line in done.out.splitlines()] == [
+        "holds", "does not hold",
+    ]  # fmt: skip
+    assert "multiply to" in done.err
+    assert len(done.err.splitlines()) == 1
 
 
 def test_a_duration_without_unit_is_refused() -> None:
