@@ -110,8 +110,9 @@ def project(
     if plot is not None:
         from symscale.render.share_plots import projected_share_plot
 
+        name = Path(baseline).name
         write_by(
-            plot, lambda path: projected_share_plot(found, grid, names, baseline, path), "--plot"
+            plot, lambda path: projected_share_plot(found, grid, names, name, path), "--plot"
         )
     emit(
         form,

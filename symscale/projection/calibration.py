@@ -77,9 +77,9 @@ def calibrate(readings: Sequence[Reading], given: Given | None = None) -> Calibr
             says what to give.
     """
     given = given or Given()
-    fits = fit_all(readings)
     device = _device(readings)
     base = _base(device, given)
+    fits = fit_all(readings)
     files = ", ".join(reading.path for reading in readings)
     figures = [
         *_rate(fits, readings, base),

@@ -306,3 +306,23 @@ def _with_fewer(kept: Sequence[Measurement], form: str) -> OperatorModel:
 def predicted_errors(model: OperatorModel, others: Sequence[Measurement]) -> tuple[float, ...]:
     """Relative errors of a model at measurements that it was not fitted to."""
     return tuple(model.predict(one) / one.seconds - 1 for one in others)
+
+
+def evenly(found: Sequence[Measurement], count: int) -> tuple[list[Measurement], list[Measurement]]:
+    """Divide measurements into some to fit, evenly over their sizes, and the rest to judge by.
+
+    Both ends are among those to fit.
+
+    Example:
+        >>> ones = [Measurement("layer norm", {"tokens": 2**i, "width": 8, "inputs": 1}, 4,
+        ...     1e-6 * 2**i, "x") for i in range(9)]
+        >>> fit, rest = evenly(ones, 3)
+        >>> [one.sizes["tokens"] for one in fit], len(rest)
+        ([1, 16, 256], 6)
+    """
+    ordered = sorted(found, key=lambda one: (one.flop, one.moved, tuple(one.sizes.values())))
+    chosen = {round(i * (len(ordered) - 1) / max(count - 1, 1)) for i in range(count)}
+    return (
+        [one for i, one in enumerate(ordered) if i in chosen],
+        [one for i, one in enumerate(ordered) if i not in chosen],
+    )

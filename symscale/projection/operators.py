@@ -8,14 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 
-import sympy as sp
-
-from symscale.costs.collectives import (
-    all_gather_words,
-    all_reduce_words,
-    all_to_all_words,
-    reduce_scatter_words,
-)
 from symscale.errors import InputError, unknown_name
 
 PRODUCT, ELEMENTWISE, COLLECTIVE = "product", "elementwise", "collective"
@@ -71,13 +63,6 @@ OPERATORS: Mapping[str, Operator] = MappingProxyType({
 })
 """Every operator by its name."""
 
-_WORDS = {
-    "all-reduce": all_reduce_words,
-    "all-gather": all_gather_words,
-    "reduce-scatter": reduce_scatter_words,
-    "all-to-all": all_to_all_words,
-}
-
 
 def operator(name: str) -> Operator:
     """Return the operator of a name, without regard to case, hyphens and underscores.
@@ -111,10 +96,19 @@ def bus_factor(name: str, devices: int) -> Fraction:
     """
     if devices < 2:
         raise InputError(f"{name} over {devices} device sends nothing; it needs two at least")
-    if name not in _WORDS:
+    if name == "point-to-point":
         return Fraction(1)
-    sent = _WORDS[name](sp.Integer(1), sp.Integer(devices))
-    return Fraction(int(sent), devices)
+    import sympy as sp  # processes that only measure do without it
+
+    from symscale.costs import collectives
+
+    words = {
+        "all-reduce": collectives.all_reduce_words,
+        "all-gather": collectives.all_gather_words,
+        "reduce-scatter": collectives.reduce_scatter_words,
+        "all-to-all": collectives.all_to_all_words,
+    }[name]
+    return Fraction(int(words(sp.Integer(1), sp.Integer(devices))), devices)
 
 
 def complete(name: str, sizes: Mapping[str, int]) -> dict[str, int]:

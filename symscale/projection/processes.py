@@ -20,7 +20,8 @@ from symscale.projection.workload import (
 )
 
 COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "point-to-point")
-SIZES = tuple(2**p for p in range(16, 26, 2))
+# Containers lend 64 MiB of shared memory by default: two buffers of four processes fit.
+SIZES = tuple(2**p for p in range(14, 23, 2))
 _TIMEOUT_S = 120.0
 LEAST_SIZES = 3  # without so many nothing can be fitted
 _RUNS = LEAST_REPETITIONS + WARM_UPS
@@ -45,8 +46,10 @@ class Buffers:
 
     def step(self, name: str, size_bytes: int, rank: int, phase: int) -> None:
         """Do one phase of a collective of one process."""
-        words, p = size_bytes // 4, self.processes
-        share = [slice(words * i // p, words * (i + 1) // p) for i in range(p)]
+        p = self.processes
+        each = size_bytes // 4 // p
+        words = each * p
+        share = [slice(each * i, each * (i + 1)) for i in range(p)]
         if name in ("all-reduce", "reduce-scatter") and phase == 0:
             own = self.target[rank, share[rank]]
             own[:] = self.source[rank, share[rank]]
@@ -97,6 +100,9 @@ def take_part(
                 connection.send(message)
             connection.send(("done",))
         del buffers
+    except BaseException:
+        barrier.abort()  # let the others end too
+        raise
     finally:
         block.close()
 
@@ -123,8 +129,9 @@ def _lead(
     for index, name in enumerate(COLLECTIVES):
         left = (deadline - time.monotonic()) / (len(COLLECTIVES) - index)
         median = 0.0
-        for place, size in enumerate(SIZES):
-            growth = size / SIZES[max(place - 1, 0)]
+        for place, wanted in enumerate(SIZES):
+            size = wanted - wanted % (4 * buffers.processes)  # equal shares of whole words
+            growth = wanted / SIZES[max(place - 1, 0)]
             if place >= LEAST_SIZES and _RUNS * growth * median > left:
                 break
             allotted = left / (len(SIZES) - place)

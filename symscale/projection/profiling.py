@@ -4,6 +4,8 @@ import multiprocessing
 import os
 import platform
 import re
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +26,10 @@ CLOCKS = ("wall", "cpu")
 LEAST_BUDGET_S, MOST_BUDGET_S = 1.0, 3600.0
 _COLLECTIVES_SHARE = 0.2
 _GRACE_S = 5.0
+_PROCESSES = (
+    "collectives ran over processes of this machine through shared memory, not over an "
+    "accelerator's network; their time is by the wall clock"
+)
 _MOST_PROCESSES = 4
 # What numerical libraries read when they are loaded.
 _THREADS = (
@@ -102,12 +108,12 @@ def profile(
             _collect(found, report, _operators(alone))
         if collectives:
             found.machine["processes"] = True
-            found.machine["processes_note"] = (
-                "collectives ran over processes of this machine through shared memory, not over "
-                "an accelerator's network; their time is by the wall clock"
-            )
+            found.machine["processes_note"] = _PROCESSES
             with _threads_fixed(1):
-                _collect(found, report, _collectives(settings.budget_s * share))
+                try:
+                    _collect(found, report, _collectives(settings.budget_s * share))
+                except (NoAnswerError, OSError) as error:  # what else was measured is kept
+                    found.machine["processes_note"] += f"; they ended early ({error})"
     except KeyboardInterrupt:
         found.interrupted = True
     return found
@@ -129,11 +135,25 @@ def _threads_fixed(threads: int) -> Iterator[None]:
 
 
 @contextmanager
+def _deaf() -> Iterator[None]:
+    """Let processes that start within ignore Ctrl-C from their first moment."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def _running(processes: list[Any]) -> Iterator[None]:
     """Start processes, and end them whatever happens."""
     try:
-        for process in processes:
-            process.start()
+        with _deaf():
+            for process in processes:
+                process.start()
         yield
         for process in processes:
             process.join(_GRACE_S)

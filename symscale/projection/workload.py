@@ -143,9 +143,10 @@ def _operator(
     sizes = [complete(name, size) for size in ladder(name, settings.dense)]
     for index, size in enumerate(sizes):
         cost = _cost(name, size, library.word_bytes)
-        expected = 0.0 if before is None else before[0] * cost / before[1]
-        if (WARM_UPS + LEAST_REPETITIONS) * expected > left:
-            break
+        if before is not None:
+            expected = before[0] * cost / before[1]
+            if (WARM_UPS + LEAST_REPETITIONS) * expected > left:
+                break
         yield "next", name, size
         start = time.monotonic()
         call = library.make(name, size)
