@@ -79,6 +79,16 @@ def test_two_logs_become_a_machine(tmp_path: Path) -> None:
     assert run("fit", NCCL, GEMM, "-o", str(file), "--force").code == 0
 
 
+def test_the_example_of_the_documentation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(DOCS)
+    file = tmp_path / "mycluster.toml"
+    done = run("fit", "nccl-all-reduce.log", "gemm.csv", "-o", str(file))
+    assert file.read_text(encoding="utf-8") == Path("mycluster.toml").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "calibration.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```text\n(operator  .*?)```", page, re.DOTALL)
+    assert shown in done.out
+
+
 def test_logs_within_and_between_nodes_go_to_their_tiers(tmp_path: Path) -> None:
     file = tmp_path / "m.toml"
     assert run("fit", NCCL, BETWEEN, "-o", str(file)).code == 0

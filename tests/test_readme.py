@@ -97,6 +97,13 @@ def test_commands_of_the_documentation_run(
     shutil.copytree(ROOT / "docs" / "problems", tmp_path / "docs" / "problems")
     shutil.copy(ROOT / "tests" / "data" / "configs" / "gpt2.json", tmp_path / "config.json")
     shutil.copy(ROOT / "tests/data/paper-code/plan-times.csv", tmp_path / "plans.csv")
+    for file in (ROOT / "docs" / "calibration").iterdir():
+        shutil.copy(file, tmp_path / file.name)
+    for option, word in zip(command, command[1:], strict=False):
+        if option == "-o":  # one command's result is the next one's example
+            (tmp_path / word).unlink(missing_ok=True)
+    if command[0] == "profile":
+        command = (*command, "--budget", "1s")
     monkeypatch.chdir(tmp_path)
     done = run(*command)
     assert (done.code, done.err) == (0, ""), done.err

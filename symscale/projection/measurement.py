@@ -12,7 +12,7 @@ from symscale.projection.operators import COLLECTIVE, OPERATORS, PRODUCT, moved_
 MOST_MEASUREMENTS = 5000
 LARGEST_SIZE = 2**63
 SHORTEST_S, LONGEST_S = 1e-9, 1e7
-# Larger work in less than half of the time is no noise.
+# Larger work in less than half of the time is no noise, unless repetitions spread as widely.
 FALL = 0.5
 
 
@@ -123,9 +123,10 @@ def _check_rising(found: Sequence[Measurement]) -> None:
     sizes = np.array([list(one.sizes.values()) for one in found], dtype=float)
     words = np.array([one.word_bytes for one in found])
     times = np.array([one.seconds for one in found])
+    noise = np.array([1 + (one.spread or 0.0) for one in found])
     for small in np.argsort(times)[::-1]:
         larger = np.all(sizes >= sizes[small], axis=1) & (words == words[small])
-        falls = np.nonzero(larger & (times < FALL * times[small]))[0]
+        falls = np.nonzero(larger & (times * noise < FALL * times[small] / noise[small]))[0]
         if len(falls):
             large = found[int(falls[0])]
             one = found[int(small)]

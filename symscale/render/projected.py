@@ -12,7 +12,7 @@ from symscale.projection.preset_file import Fit
 from symscale.projection.projection import Projected, Projection
 from symscale.render.document import Block, Cell, Column, Document, Heading, Table, paragraph
 from symscale.render.profile import time_text
-from symscale.render.projection import fits_table
+from symscale.render.projection import fits_tables
 
 LENGTH = 2048
 
@@ -29,7 +29,7 @@ def projection_document(found: Projection, ks: Sequence[str], hardware: str) -> 
             "models and the scatter of what they were fitted to."
         ),
         Heading("Operator models"),
-        fits_table([
+        *fits_tables([
             Fit(j.model.operator, base.word_bytes, 0, 0, j, j)
             for name, j in base.models.items() if name == j.model.operator
         ], proportional=False),

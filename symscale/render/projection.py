@@ -17,11 +17,11 @@ def calibration_document(found: Calibration) -> Document:
         paragraph(
             "Each operator takes max(work/rate, bytes/bandwidth) + latency, fitted by least "
             "squares on the relative error. Behind each number stands its standard error. Left "
-            "out: errors on sizes that the fit did not see; in the last column those of a time "
-            "proportional to FLOP or bytes."
+            "out: the median error on sizes that the fit did not see, the worst of them, and the "
+            "median for a time proportional to FLOP or bytes."
         ),
         Heading("Operators"),
-        fits_table(found.fits),
+        *fits_tables(found.fits),
         Heading("Hardware file"),
         _figures_table(found.figures),
     ]
@@ -31,33 +31,40 @@ def calibration_document(found: Calibration) -> Document:
     return Document(found.title, tuple(blocks))
 
 
-def fits_table(fits: Sequence[Fit], proportional: bool = True) -> Table:
+def fits_tables(fits: Sequence[Fit], proportional: bool = True) -> tuple[Table, Table]:
     """The parameters of each operator with their standard errors, and the errors left out.
 
     Args:
         fits: The fits.
         proportional: Whether to show the errors of the proportional model too.
     """
-    columns = (
-        Column("operator", wrap=True, share=0.2), Column("sizes", right=True),
-        Column("rate TFLOP/s", right=True), Column("GB/s", right=True),
-        Column("latency us", right=True), Column("left out", right=True),
-        Column("worst", right=True),
-        *((Column("proport.", right=True),) if proportional else ()),
-    )
-    rows: list[tuple[Cell, ...]] = []
+    parameters: list[tuple[Cell, ...]] = []
+    errors: list[tuple[Cell, ...]] = []
     for fit in fits:
         model, judged = fit.judged.model, fit.judged
         cells = [_with_error(model.parameters[i], model.relative_error(i), scale)
                  for i, _, scale, _ in _PARAMETERS]
         latency, error = model.latency_s, model.relative_error(2)
-        rows.append((
-            fit.title, str(model.sizes), *cells,
+        parameters.append((
+            fit.title, *cells,
             "0" if error is None else f"{latency * 1e6:.3g} ± {short(latency * error * 1e6)}",
-            f"{judged.median_error:.1%}", f"{judged.worst[1]:+.0%}",
+        ))
+        worst, bad = judged.worst
+        errors.append((
+            fit.title, str(model.sizes), f"{judged.median_error:.1%}", f"{bad:+.0%}", worst.label,
             *((f"{fit.proportional.median_error:.0%}",) if proportional else ()),
         ))
-    return Table(columns, tuple(rows))
+    first = (
+        Column("operator", wrap=True), *(Column(f"{name} [{unit}]", right=True)
+                                         for _, name, _, unit in _PARAMETERS),
+        Column("latency [us]", right=True),
+    )
+    second = (
+        Column("operator", wrap=True), Column("sizes", right=True),
+        Column("left out", right=True), Column("worst", right=True), Column("at"),
+        *((Column("proportional", right=True),) if proportional else ()),
+    )
+    return Table(first, tuple(parameters)), Table(second, tuple(errors))
 
 
 def _with_error(parameter: float, error: float | None, scale: float) -> str:
