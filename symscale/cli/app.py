@@ -102,6 +102,7 @@ from symscale.cli import (  # noqa: E402  # they need `app`
     report,
     simulate,
     solve,
+    validate,
 )
 
 limits.register(app)
@@ -113,6 +114,7 @@ cost.register(app)
 ratio.register(app)
 asymptotics.register(app)
 simulate.register(app)
+validate.register(app)
 plan.register(app)
 report.register(app)
 compare.register(app)

@@ -76,14 +76,20 @@ def colour(index: int) -> str:
 
 
 @contextmanager
-def drawing() -> Iterator[Callable[[int, int, tuple[float, float]], tuple[Any, Any]]]:
-    """Give a function that makes a figure of rows and columns of panels, in the one style."""
+def drawing(
+    shared: bool = True,
+) -> Iterator[Callable[[int, int, tuple[float, float]], tuple[Any, Any]]]:
+    """Give a function that makes a figure of rows and columns of panels, in the one style.
+
+    Args:
+        shared: Whether the panels share their y axis.
+    """
     mpl.use("Agg")
     from matplotlib.figure import Figure
 
     def make(rows: int, columns: int, size: tuple[float, float]) -> tuple[Any, Any]:
         figure = Figure(figsize=size)
-        panels = figure.subplots(rows, columns, squeeze=False, sharey=True)
+        panels = figure.subplots(rows, columns, squeeze=False, sharey=shared)
         return figure, panels.ravel()
 
     with mpl.rc_context(_STYLE):

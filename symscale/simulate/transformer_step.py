@@ -33,7 +33,8 @@ class ClusterClass:
         memory_rate: Reads and writes of memory, byte/s of a device.
         link_rates: What a device gets of each tier's links in one direction, byte/s.
         block_overhead_s: Seconds that a block costs whatever its size, forward and backward.
-        overlap: Share of gradients' time that products may hide.
+        overlap: Share of the time of gradients, and of keys and values in a ring, that
+            products may hide.
         peak_rate: Peak of products, FLOP/s, against which utilization is stated.
         source: Where the rates come from.
     """
@@ -120,7 +121,7 @@ def step_time(work: Work, devices: Array, cluster: ClusterClass) -> StepTime:
         work.block_passes * cluster.block_overhead_s,
         (work.serialized_bytes / links).sum(axis=0),
         (work.transfer_bytes / links).sum(axis=0),
-        np.maximum(ring - core, 0),
+        np.maximum(ring * (1 - cluster.overlap), ring - core),
         exposed,
         work.optimizer_bytes / cluster.memory_rate,
     )
