@@ -35,7 +35,7 @@ PRESETS = ROOT / "symscale" / "presets" / "hardware"
 FORMATS = ("text", "json", "latex", "markdown")
 COMMANDS = (
     "limits", "cliffs", "derive", "derivations", "hardware", "symbols", "asymptotics", "simulate",
-    "plan", "compare",
+    "plan", "compare", "validate",
 )  # fmt: skip
 ANSWERS = (
     ("limits",),

@@ -159,20 +159,23 @@ def _classes(classes: Sequence[CalibratedClass]) -> list[Block]:
 
 
 def _rows(rows: Sequence[Comparison]) -> Table:
-    columns = (
+    columns = [
         Column("row"), Column("model"), Column("plan", wrap=True, share=0.36),
         Column("published", right=True), Column("computed", right=True),
-        Column("difference", right=True), Column(""),
-    )
+        Column("difference", right=True),
+    ]
+    fitted = any(row.seen for row in rows)
+    if fitted:
+        columns.append(Column("fit"))
     cells: list[tuple[Cell, ...]] = []
     for row in rows:
         unit = UNITS[row.run.metric]
         cells.append((
             row.run.where.removeprefix("row "), row.run.model, row.run.plan,
             Number(row.run.published, unit, 5), Number(row.computed, unit, 4),
-            percent(row.difference), "fitted" if row.seen else "",
+            percent(row.difference), *(["seen" if row.seen else ""] if fitted else []),
         ))
-    return Table(columns, tuple(cells))
+    return Table(tuple(columns), tuple(cells))
 
 
 def _choices(found: Sequence[Choice]) -> list[Block]:

@@ -20,7 +20,8 @@ VOCABULARY = 51200
 
 LARGEST_FILE_BYTES = 5_000_000
 MOST_ROWS = 20_000
-MOST = 10**12
+MOST = 10**9
+MOST_BLOCKS = 10**5
 COUNTS = (
     "gpus", "global_batch", "microbatch", "d_model", "heads", "layers", "seq_len", "tp", "dp", "pp",
 )
@@ -266,6 +267,7 @@ def _check(
         (n["d_model"] % n["heads"] == 0, f"heads {n['heads']} do not divide d_model"),
         (n["heads"] % kv == 0, f"kv_heads {kv} do not divide heads"),
         (n["heads"] % n["tp"] == 0, f"tp {n['tp']} does not divide heads {n['heads']}"),
+        (n["layers"] <= MOST_BLOCKS, f"layers {n['layers']} exceed {MOST_BLOCKS}"),
         (n["pp"] <= n["layers"], f"pp {n['pp']} exceeds {n['layers']} layers"),
         (v <= -(-n["layers"] // n["pp"]), f"interleaving {v} exceeds the layers of a stage"),
         (n["seq_len"] % cp == 0, f"cp {cp} does not divide seq_len"),
