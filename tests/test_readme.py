@@ -104,7 +104,7 @@ def test_commands_of_the_documentation_run(
             (tmp_path / word).unlink(missing_ok=True)
     if command[0] == "profile":
         command = (*command, "--budget", "1s")
-    published = ROOT / "symscale/projection/published/vtrain-a100.csv"
+    published = ROOT / "symscale/validation/published/vtrain-a100.csv"
     shutil.copy(published, tmp_path / "my-runs.csv")
     monkeypatch.chdir(tmp_path)
     done = run(*command)

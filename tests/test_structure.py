@@ -28,7 +28,7 @@ _FACTS = {
 }  # fmt: skip
 _ALL = _FACTS | {
     "algebra", "studies", "derivation", "checks", "library", "worked", "simulate", "projection",
-    "comparison", "render", "cli", "symscale",
+    "validation", "comparison", "render", "cli", "symscale",
 }  # fmt: skip
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
@@ -49,6 +49,7 @@ ALLOWED: dict[str, set[str]] = {
     "worked": _ALL - {"cli"},
     "simulate": _FACTS,
     "projection": _FACTS | {"simulate"},
+    "validation": _FACTS | {"simulate"},
     "comparison": _FACTS | {"algebra", "studies", "simulate"},
     "render": _ALL - {"cli"},
     "cli": _ALL,

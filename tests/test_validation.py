@@ -13,17 +13,17 @@ from symscale.costs.parallel import TransformerPlan
 from symscale.costs.transformer import Transformer
 from symscale.errors import InputError
 from symscale.presets.models import load_model
-from symscale.projection.calibration import calibrated, seconds_of, works_of
-from symscale.projection.classes import class_names, load_class
-from symscale.projection.published import RunSet, memory_rows, published_runs, run_sets
-from symscale.projection.runs import COUNTS, Run, read_runs, runs_of_text
-from symscale.projection.validation import choices, compare, compare_each, spearman, summary
 from symscale.simulate.traffic import core_traffic, elementwise_traffic, loss_traffic
 from symscale.simulate.transformer_step import class_of_machine
+from symscale.validation.classes import class_names, load_class
+from symscale.validation.comparison import choices, compare, compare_each, spearman, summary
+from symscale.validation.published import RunSet, memory_rows, published_runs, run_sets
+from symscale.validation.rates import calibrated, seconds_of, works_of
+from symscale.validation.runs import COUNTS, Run, read_runs, runs_of_text
 from test_cli import answer, refusal, run
 
 ROOT = Path(__file__).resolve().parents[1]
-VTRAIN = ROOT / "symscale/projection/published/vtrain-a100.csv"
+VTRAIN = ROOT / "symscale/validation/published/vtrain-a100.csv"
 
 
 @pytest.fixture(scope="module")

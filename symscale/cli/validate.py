@@ -67,8 +67,8 @@ def validate(
 def _published(
     plot: Path | None, form: FormatOption, output: OutputOption, force: ForceOption
 ) -> None:
-    from symscale.validation.published import memory_rows, run_sets
     from symscale.render.validation import parity_plot, published_data, published_document
+    from symscale.validation.published import memory_rows, run_sets
 
     sets, memory = run_sets(), memory_rows()
     if plot is not None:
@@ -83,10 +83,10 @@ def _published(
 def _own(file: str, hardware: str | None, name: str | None) -> "OwnRuns":
     if hardware is not None and name is not None:
         raise InputError("--hardware and --class both name rates; give one of them")
-    from symscale.validation.classes import DEFAULT, class_of_hardware, load_class
-    from symscale.validation.runs import VOCABULARY, read_runs
-    from symscale.validation.comparison import compare_each
     from symscale.render.validation import OwnRuns
+    from symscale.validation.classes import DEFAULT, class_of_hardware, load_class
+    from symscale.validation.comparison import compare_each
+    from symscale.validation.runs import VOCABULARY, read_runs
 
     found = read_runs(file)
     cluster = None

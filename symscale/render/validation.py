@@ -6,9 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import symscale
-from symscale.validation.classes import CalibratedClass
-from symscale.validation.published import MemoryRow, RunSet
-from symscale.validation.comparison import Choice, Comparison, Summary, choices, summary
 from symscale.render.data import Json
 from symscale.render.document import (
     Block,
@@ -23,6 +20,9 @@ from symscale.render.document import (
 from symscale.render.plots import COLOURS, drawing, save
 from symscale.render.references import References
 from symscale.sources import load_sources
+from symscale.validation.classes import CalibratedClass
+from symscale.validation.comparison import Choice, Comparison, Summary, choices, summary
+from symscale.validation.published import MemoryRow, RunSet
 
 UNITS = {"iteration_s": "s", "tflops_per_device": "TFLOP/s"}
 BAND = 0.1

@@ -12,10 +12,10 @@ from itertools import groupby
 
 import numpy as np
 
-from symscale.validation.rates import computed_of, works_of
-from symscale.validation.classes import DEFAULT, CalibratedClass, load_class
-from symscale.validation.runs import Run
 from symscale.simulate.transformer_tiers import Array
+from symscale.validation.classes import DEFAULT, CalibratedClass, load_class
+from symscale.validation.rates import computed_of, works_of
+from symscale.validation.runs import Run
 
 FEWEST_RANKED = 3
 """Runs of a model from which ranks are compared."""

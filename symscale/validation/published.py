@@ -13,10 +13,10 @@ from symscale.costs.memory import block_activation_bytes, live_microbatches, mem
 from symscale.costs.parallel import TransformerPlan
 from symscale.costs.transformer import Transformer
 from symscale.presets.tables import parse_toml
-from symscale.validation.classes import CalibratedClass, load_class
-from symscale.validation.runs import Run, gpt, runs_of_text
-from symscale.validation.comparison import Comparison, Summary, compare, summary
 from symscale.symbols import symbol
+from symscale.validation.classes import CalibratedClass, load_class
+from symscale.validation.comparison import Comparison, Summary, compare, summary
+from symscale.validation.runs import Run, gpt, runs_of_text
 
 _FOLDER: Traversable = files("symscale.validation").joinpath("published")
 _MEMORY = "korthikanti-2022-memory.csv"

@@ -14,10 +14,10 @@ from scipy.optimize import least_squares
 from symscale.costs.parallel import TransformerPlan
 from symscale.costs.transformer import Transformer
 from symscale.errors import InputError
-from symscale.validation.runs import Run
 from symscale.simulate.transformer_step import ClusterClass, step_time
 from symscale.simulate.transformer_tiers import Array, Plans
 from symscale.simulate.transformer_work import TransformerWork, Work
+from symscale.validation.runs import Run
 
 SOFT = 0.03
 """Relative error beyond which a run pulls by its error, no longer by the square of it."""
