@@ -3,6 +3,7 @@
 import re
 import shlex
 import shutil
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,7 @@ def test_commands_of_the_documentation_run(
     shutil.copy(ROOT / "tests/data/paper-code/plan-times.csv", tmp_path / "plans.csv")
     for file in (ROOT / "docs" / "calibration").iterdir():
         shutil.copy(file, tmp_path / file.name)
-    for option, word in zip(command, command[1:], strict=False):
+    for option, word in pairwise(command):
         if option == "-o":  # one command's result is the next one's example
             (tmp_path / word).unlink(missing_ok=True)
     if command[0] == "profile":
