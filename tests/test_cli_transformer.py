@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ import pytest
 import sympy as sp
 
 from symscale.parsing import parse_expression
+from symscale.render import latex
 from symscale.symbols import NOTATION
 from test_cli import answer, refusal
+from test_derivations import compile_latex
 
 CONFIGS = Path(__file__).parent / "data" / "configs"
 FORMATS = ("text", "json", "latex", "markdown")
@@ -178,3 +181,30 @@ REFUSED = [
 @pytest.mark.parametrize(("arguments", "part"), REFUSED, ids=lambda x: " ".join(x))
 def test_bad_input_gets_one_line(arguments: tuple[str, ...], part: str) -> None:
     assert part in refusal(*arguments)
+
+
+PAGES = (
+    ("cost", "transformer"),
+    ("cost", "gated-transformer", "--tp", "4", "--zero", "3", "--recompute", "selective"),
+    ("cost", "moe-transformer"),
+    ("cost", "t5-11b", "--batch", "128"),
+    ("cost", "deepseek-v3", "--seq", "4096", "--pp", "16", "--ep", "64", "--dp", "128"),
+    ("cost", *LLAMA, "--hardware", "h100-sxm"),
+    ("ratio", "transformer"),
+    ("ratio", "moe-transformer"),
+    ("asymptotics", "edge", "--along", "N_TP=d_model^p"),
+    ("asymptotics", "memory", "--model", "moe-transformer"),
+    ("sweep", "future"),
+    ("models",),
+    ("simulate", "--hardware", "h100-sxm", "--widths", "12288,24576"),
+)
+
+
+def test_latex_fits_the_page(need_program: Callable[[str], str], tmp_path: Path) -> None:
+    """Long formulas are broken, in tables, in the text and on lines of their own."""
+    bodies = []
+    for arguments in PAGES:
+        shown = answer(*arguments, "--format", "latex")
+        bodies.append(shown.partition("\\maketitle\n")[2].removesuffix("\\end{document}\n"))
+    whole = latex.PREAMBLE + "\\begin{document}\n" + "\\clearpage\n".join(bodies)
+    compile_latex(need_program("pdflatex"), whole + "\\end{document}\n", tmp_path)

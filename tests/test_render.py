@@ -213,7 +213,7 @@ def test_conditions_keep_their_meaning(one: Monomial, other: Monomial) -> None:
         (symbol("C") / symbol("W_net") / 3, "C / (3 W_net)", r"\frac{C}{3\, W_{\mathrm{net}}}"),
         (12 * 10**20 * symbol("L"), "1.2e21 L", r"1.2 \cdot 10^{21}\, L"),
         (1234567 * symbol("L"), "1234567 L", r"1234567\, L"),
-        (symbol("L") ** ALPHA, "L^(alpha)", r"L^{\alpha}"),
+        (symbol("L") ** ALPHA, "L^alpha", r"L^{\alpha}"),
         (sp.Max(symbol("L"), 2, evaluate=False), "max(2, L)", r"\max\left( 2,\; L \right)"),
         (symbol("N_TP") - 1, "N_TP - 1", r"N_{\mathrm{TP}} - 1"),
     ],

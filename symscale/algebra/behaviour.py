@@ -203,7 +203,7 @@ def _verdict(
     second = order_of(against, cone)
     found = compare(order, second)
     holds = found.relation(relation)
-    shown = "0" if order.zero else f"Theta({order.expr})".replace("**", "^")
+    shown = "0" if order.zero else f"Theta({order.expr})".replace("**", "^").replace("*", " ")
     if found.vanishes:
         fact = "vanishes against it"
     elif found.outgrows:

@@ -108,7 +108,7 @@ def _sizes(answer: CostAnswer) -> Table:
     if model.plan.recompute != "none":
         again = tidy(model.recomputed_flop.expr)
         rows.append(("FLOP computed again in a step", shown(again, "FLOP")))
-    return Table((Column(""), Column("", wrap=True, share=0.6)), tuple(rows))
+    return Table((Column(""), Column("", wrap=True, share=0.58)), tuple(rows))
 
 
 def _count(expr: sp.Expr) -> Cell:
@@ -173,7 +173,7 @@ def _exchanged(
 ) -> Table:
     numbers = all(_payload(answer, e).is_Rational for e in entries)
     columns = [
-        Column("over"), Column("what", wrap=True, share=0.34),
+        Column("over"), Column("what", wrap=True, share=0.33),
         Column("payload", wrap=not numbers, right=numbers, share=0.24),
         Column("sent", wrap=not numbers, right=numbers, share=0.24),
     ]

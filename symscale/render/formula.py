@@ -309,7 +309,7 @@ def _factors_text(monomial: Monomial) -> list[str]:
 
 def _power_text(exponent: sp.Expr) -> str:
     tidy = tidy_exponent(exponent)
-    if tidy.is_Integer and tidy >= 0:
+    if tidy.is_Symbol or (tidy.is_Integer and tidy >= 0):
         return str(tidy)
     return f"({_plain(tidy)})"
 

@@ -3,7 +3,11 @@ r"""Documents as LaTeX: a standalone article, or only its body.
 The preamble needs amsmath, amssymb, booktabs and longtable, no more.
 """
 
+import math
+from dataclasses import replace
+
 from symscale.render import formula
+from symscale.render.breaking import breakable, text_width, width
 from symscale.render.document import (
     Block,
     Cases,
@@ -32,6 +36,11 @@ PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \emergencystretch=2em
 """
 _LONG_TABLE = 24  # rows
+_LINE = 450.0  # points
+_DISPLAY = 410.0  # of them beside the number of an equation
+_UNBROKEN = 330.0  # of a formula in running text
+_SEPARATION = 12.0  # between columns
+_SMALL = 0.82  # of the width, in a table that is too wide
 _SECTIONS = {1: "section", 2: "section", 3: "subsection"}
 _ESCAPES = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
@@ -78,10 +87,11 @@ def _is_plain(character: str) -> bool:
     return " " <= character <= "~" or "\u00c0" <= character <= "\u00ff"
 
 
-def inline(value: Inline) -> str:
-    """Print a string, formula or number."""
+def inline(value: Inline, room: float = _UNBROKEN) -> str:
+    """Print a string, formula or number; a formula wider than the room may be broken."""
     if isinstance(value, Formula):
-        return f"${formula.latex(value.value)}$"
+        tex = formula.latex(value.value)
+        return f"${tex if width(tex, display=False) <= room else breakable(tex)}$"
     if isinstance(value, Number):
         mantissa, exponent = value.parts
         number = rf"${mantissa} \times 10^{{{exponent}}}$" if exponent else f"${mantissa}$"
@@ -97,10 +107,10 @@ def prose(text: str) -> str:
     )
 
 
-def _cell(value: Cell) -> str:
+def _cell(value: Cell, room: float) -> str:
     if isinstance(value, str | Formula | Number):
-        return inline(value)
-    return "".join(inline(v) for v in value)
+        return inline(value, room)
+    return "".join(inline(v, room) for v in value)
 
 
 def block(item: Block) -> str:
@@ -131,8 +141,11 @@ def equation(item: Equation, prefix: str = "") -> str:
     if item.label:
         label = rf"\label{{eq:{prefix}{_label(item.label)}}}\tag{{{escape(item.label)}}}"
     lines = latex_lines(item.value)
-    body = lines[0] if len(lines) == 1 else _aligned(lines)
-    return f"\\begin{{equation}}{label}\n{body}\n\\end{{equation}}"
+    tex = lines[0] if len(lines) == 1 else _aligned(lines)
+    if any(width(line) > _DISPLAY for line in lines):
+        whole = breakable(formula.latex(item.value))
+        tex = rf"\parbox{{0.88\linewidth}}{{\raggedright ${whole}$}}"
+    return f"\\begin{{equation}}{label}\n{tex}\n\\end{{equation}}"
 
 
 def _aligned(lines: list[str]) -> str:
@@ -159,10 +172,15 @@ def table(item: Table, breaks: bool = True) -> str:
         item: The table.
         breaks: Whether it may break; within columns and slides it may not.
     """
-    spec = "@{}" + "".join(_column(c) for c in item.columns) + "@{}"
-    titles = [prose(c.title) for c in item.columns]
+    columns, small = _fitted(item)
+    spec = "@{}" + "".join(_column(c) for c in columns) + "@{}"
+    titles = [prose(c.title) for c in columns]
     head = [" & ".join(titles) + r" \\", r"\midrule"] if any(titles) else []
-    rows = [" & ".join(_cell(c) for c in row) + r" \\" for row in item.rows]
+    rooms = [c.share * _LINE if c.wrap else math.inf for c in columns]
+    rows = [
+        " & ".join(_cell(c, room) for c, room in zip(row, rooms, strict=True)) + r" \\"
+        for row in item.rows
+    ]
     if breaks and len(rows) > _LONG_TABLE:
         lines = [
             rf"\begin{{longtable}}{{{spec}}}", r"\toprule", *head, r"\endhead", *rows,
@@ -173,8 +191,43 @@ def table(item: Table, breaks: bool = True) -> str:
             r"\begin{center}", rf"\begin{{tabular}}{{{spec}}}", r"\toprule", *head, *rows,
             r"\bottomrule", r"\end{tabular}", r"\end{center}",
         ]
+    if small:
+        lines = [r"\begingroup\small\setlength{\tabcolsep}{4pt}", *lines, r"\endgroup"]
     caption = f"{prose(item.caption)}\n\n" if item.caption else ""
     return caption + "\n".join(lines)
+
+
+def _fitted(table: Table) -> tuple[tuple[Column, ...], bool]:
+    """The columns, narrower where all would not fit, and whether to set the table small."""
+    natural = [
+        0.0 if c.wrap else max([text_width(c.title), *(_natural(row[i]) for row in table.rows)])
+        for i, c in enumerate(table.columns)
+    ]
+    fixed = sum(natural) + _SEPARATION * (len(natural) - 1)
+    share = sum(c.share for c in table.columns if c.wrap)
+    if fixed + share * _LINE <= _LINE:
+        return table.columns, False
+    small = not share or _LINE - fixed < _SMALL * share * _LINE
+    if small:
+        fixed = _SMALL * sum(natural) + 8.0 * (len(natural) - 1)
+    factor = min(1.0, max(0.5, (_LINE - fixed) / (share * _LINE))) if share else 1.0
+    return tuple(
+        replace(c, share=math.floor(c.share * factor * 100) / 100) if c.wrap else c
+        for c in table.columns
+    ), small
+
+
+def _natural(cell: Cell) -> float:
+    """About how wide a cell is on one line."""
+    if isinstance(cell, Formula):
+        return width(formula.latex(cell.value), display=False)
+    if isinstance(cell, Number):
+        mantissa, exponent = cell.parts
+        power = 32.0 if exponent else 0.0
+        return power + text_width(f"{mantissa} {cell.unit}".strip())
+    if isinstance(cell, str):
+        return text_width(cell)
+    return sum(_natural(part) for part in cell)
 
 
 def _column(column: Column) -> str:

@@ -1,5 +1,6 @@
 """Simulated plans and curves as documents and data."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -89,13 +90,18 @@ def curves_document(runs: Sequence[Run]) -> Document:
     return Document("Utilization of the best plans", tuple(blocks))
 
 
+def _spaced(rule: str) -> str:
+    """A rule with room around its products, where a line may end."""
+    return re.sub(r"(?<![* ])\*(?![* ])", " * ", rule)
+
+
 def _assumptions(assumptions: Assumptions) -> list[str]:
     rules = assumptions.rules
     batch = BATCH_RULES.get(rules.batch, rules.batch)
     named = f" ({rules.batch})" if rules.batch in BATCH_RULES else ""
     texts = [
-        f"Rules: L near {rules.depth}; E near {rules.experts}; D = {rules.data}; "
-        f"b near {batch}{named}, in sequences of 2048 tokens."
+        f"Rules: L near {_spaced(rules.depth)}; E near {_spaced(rules.experts)}; "
+        f"D = {_spaced(rules.data)}; b near {_spaced(batch)}{named}, in sequences of 2048 tokens."
     ]
     if assumptions.duration_s is not None:
         texts.append(f"Time allowed: {assumptions.duration_s / _DAY_S:.6g} days.")
