@@ -13,11 +13,12 @@ from symscale.checks import check_derivation
 from symscale.library import derivation_names, load_derivation
 from symscale.render import latex
 from symscale.render.bibtex import bibtex
+from symscale.render.breaking import width
 from symscale.render.combine import Chapter, combine
 from symscale.render.derivations import derivation_document
 from symscale.render.document import Bibliography, Document, Equation, Heading, paragraph
 from symscale.render.fragment import PACKAGES, cited_keys, fragment
-from symscale.render.lines import LINE, latex_lines, seen_width
+from symscale.render.lines import LINE, latex_lines
 from symscale.render.pdf import make_pdf
 from symscale.render.references import References
 from symscale.sources import load_sources
@@ -113,20 +114,12 @@ def test_long_sums_are_broken_between_terms() -> None:
     statement = sp.Eq(symbols("T")[0], long, evaluate=False)
     lines = latex_lines(statement)
     assert len(lines) > 1
-    assert all(seen_width(line) <= LINE for line in lines)
+    assert all(width(line) <= LINE for line in lines)
     joined = " ".join(lines)
     assert joined.count("+") == 12
     printed = latex.equation(Equation(statement, "long"))
     assert r"\begin{aligned}" in printed
     assert printed.count(r"\tag") == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "width"),
-    [("a", 1), (r"\frac{a b c}{d}", 3), (r"x^{2}", 1.65), (r"\mathrm{abc}", 3), (r"\alpha\, b", 2)],
-)
-def test_widths(text: str, width: float) -> None:
-    assert seen_width(text) == pytest.approx(width)
 
 
 # Combining
