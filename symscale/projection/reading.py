@@ -10,6 +10,7 @@ Example:
 import math
 import re
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import PurePath
 
 from symscale.errors import InputError, SymscaleError
@@ -202,7 +203,7 @@ def read_amount(text: str, unit: Unit | None, wanted: Unit, where: str) -> float
             where, f"{printable(text, 40)!r} has no unit",
             f"name it in the header, such as time ({wanted}), or behind every number",
         )
-    return value * float(unit.factor_to(wanted))
+    return float(Fraction(repr(value)) * unit.factor_to(wanted))  # 12.5 us are 1.25e-05 s
 
 
 def line_of(where: str, number: int) -> str:

@@ -57,7 +57,7 @@ def product_sizes(dense: int = 1) -> list[dict[str, int]]:
     Example:
         >>> sizes = product_sizes()
         >>> len(sizes), sizes[0], sizes[-1]
-        (11, {'m': 320, 'n': 320, 'k': 320}, {'m': 2016, 'n': 8064, 'k': 2016})
+        (11, {'m': 320, 'n': 320, 'k': 320}, {'m': 3200, 'n': 6400, 'k': 1600})
     """
     found = []
     steps = round(math.log2(MOST_FLOP / LEAST_FLOP))
