@@ -91,6 +91,7 @@ from symscale.cli import (  # noqa: E402  # they need `app`
     compare,
     cost,
     derive,
+    explore,
     fit,
     hardware,
     limits,
@@ -107,6 +108,7 @@ from symscale.cli import (  # noqa: E402  # they need `app`
 
 limits.register(app)
 derive.register(app)
+explore.register(app)
 hardware.register(app)
 notation.register(app)
 solve.register(app)

@@ -108,14 +108,14 @@ def mathml(value: sp.Basic | Monomial | AtMost) -> str:
         return f"<mrow><mi>{head}</mi><mo>(</mo>{inner}<mo>)</mo></mrow>"
     if isinstance(value, sp.Rational) and not value.is_Integer:
         fraction = f"<mfrac><mn>{abs(value.p)}</mn><mn>{value.q}</mn></mfrac>"
-        return fraction if value > 0 else f"<mrow><mo>-</mo>{fraction}</mrow>"
+        return fraction if value > 0 else f"<mrow><mo>−</mo>{fraction}</mrow>"
     monomial = as_monomial(value)
     return _sympy(value) if monomial is None else _monomial(monomial)
 
 
 def _sympy(value: sp.Basic) -> str:
     printer: Any = _Presentation()  # type: ignore[no-untyped-call]
-    text: str = printer._print(value).toxml()
+    text: str = printer._print(value).toxml().replace("<mo>-</mo>", "<mo>−</mo>")
     return text.replace("&InvisibleTimes;", _TIMES).replace("&amp;InvisibleTimes;", _TIMES)
 
 
@@ -148,7 +148,7 @@ def _product(monomial: Monomial) -> str:
         if exponent == sp.Rational(1, 2):
             parts.append(f"<msqrt>{base}</msqrt>")
         else:
-            parts.append(base if exponent == 1 else f"<msup>{base}{_power(exponent)}</msup>")
+            parts.append(base if exponent == 1 else _raised(atom, base, exponent))
     if not parts:
         return "<mn>1</mn>"
     return parts[0] if len(parts) == 1 and "·" not in parts[0] else (
@@ -156,11 +156,21 @@ def _product(monomial: Monomial) -> str:
     )
 
 
+def _raised(atom: sp.Expr, base: str, exponent: sp.Expr) -> str:
+    """A power; the exponent stands above the subscript of a symbol, not after it."""
+    power = _power(exponent)
+    if not (isinstance(atom, sp.Symbol) and _name_parts(atom.name)[1]):
+        return f"<msup>{base}{power}</msup>"
+    inner = base.partition(">")[2].removesuffix("</msub>")
+    name = base.partition(">")[0].removeprefix("<msub")
+    return f"<msubsup{name}>{inner}{power}</msubsup>"
+
+
 def _power(exponent: sp.Expr) -> str:
     """An exponent, on one line."""
     tidy = tidy_exponent(exponent)
     if tidy.is_Integer:
-        return f"<mn>{tidy}</mn>" if tidy >= 0 else f"<mrow><mo>-</mo><mn>{-tidy}</mn></mrow>"
+        return f"<mn>{tidy}</mn>" if tidy >= 0 else f"<mrow><mo>−</mo><mn>{-tidy}</mn></mrow>"
     numerator, denominator = sp.fraction(tidy)
     if denominator == 1:
         return f"<mrow>{_sympy(numerator)}</mrow>"
@@ -168,4 +178,4 @@ def _power(exponent: sp.Expr) -> str:
     top = f"<mo>(</mo>{top}<mo>)</mo>" if numerator.is_Add else top
     if denominator.is_Add or denominator.is_Mul:
         bottom = f"<mo>(</mo>{bottom}<mo>)</mo>"
-    return f"<mrow>{top}<mo>/</mo>{bottom}</mrow>"
+    return f'<mrow>{top}<mo lspace="0" rspace="0">/</mo>{bottom}</mrow>'

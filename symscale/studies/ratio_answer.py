@@ -168,7 +168,7 @@ def ratio_answer(
         if tier.bandwidth.unlimited:
             raise InputError(f"the link of tier {tier.name} of {machine.name} is unlimited")
         word = request.word
-        for name, value, note in _rates(machine, tier, word):
+        for name, value, note in rates_of(machine, tier, word):
             if symbol(name) not in values:
                 values[symbol(name)] = value
                 notes.append(note)
@@ -198,9 +198,13 @@ def _link(machine: Machine, request: Request, link: str | None) -> Tier:
     return machine.tiers[split.outermost]
 
 
-def _rates(
+def rates_of(
     machine: Machine, tier: Tier, word: sp.Expr
 ) -> list[tuple[str, sp.Expr, str]]:
+    """Return C and W_net of a machine's device, each with its value and where it comes from.
+
+    C is the rate that products sustain, where the machine states one, and else the peak.
+    """
     sustained = "sustained_fraction" in machine.figures
     rate = machine.sustained_flop_rate if sustained else machine.flop_rate
     kind = "sustained" if sustained else "peak (no sustained fraction is stated)"
