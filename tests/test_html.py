@@ -27,7 +27,7 @@ from symscale.render.mathml import math, mathml
 from symscale.symbols import NOTATION, symbols
 from test_cli import answer, refusal
 
-VOID = {"meta", "link", "br", "input", "mspace"}
+VOID = {"meta", "link", "br", "input", "mspace", "wbr"}
 NASTY = (
     "<script>alert(1)</script>", "</script>", "</style>", "<!--", "]]>", '"><img src=x onerror=x>',
     "'onload='x", "&amp; & &#60;", "a\u2028b\u2029c", "$x_1$ % \\input{/etc/passwd}",

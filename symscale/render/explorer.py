@@ -150,13 +150,14 @@ def _controls(explorer: Explorer) -> str:
 def _slider(slider: Slider) -> str:
     entry = notation(slider.symbol)
     unit = "" if entry.unit == "1" else entry.unit
+    broken = escape(unit).replace("/", "/<wbr>")
     said = escape(f"{entry.name}{f' in {unit}' if unit else ''}, as a number")
     return (
         f'<div class="slider"><label for="s-{entry.name}">{math(slider.symbol)} '
         f"{inline(entry.meaning)}</label>"
         f'<div class="line"><input type="range" id="s-{entry.name}" min="0" max="1000" step="1">'
         f'<input type="text" id="v-{entry.name}" inputmode="decimal" autocomplete="off" '
-        f'spellcheck="false" aria-label="{said}"><span class="unit">{escape(unit)}</span>'
+        f'spellcheck="false" aria-label="{said}"><span class="unit">{broken}</span>'
         "</div></div>"
     )
 

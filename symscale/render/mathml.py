@@ -5,6 +5,7 @@ Everything else is left to SymPy's presentation printer. Every symbol carries it
 in `data-s`, from which a page explains it.
 """
 
+import re
 from collections.abc import Iterable
 from html import escape
 from typing import Any
@@ -27,6 +28,8 @@ from symscale.render.formula import (
 
 _SIGNS = {sp.Eq: "=", sp.Le: "≤", sp.Ge: "≥", sp.Lt: "<", sp.Gt: ">"}
 _GREEK = {"alpha": "α", "gamma": "γ", "tau": "τ", "beta": "β", "delta": "δ", "lambda": "λ"}
+# Brackets around what is no taller than they: as glyphs that stretch they take more space.
+_LOW = re.compile(r"<mo>\(</mo>((?:(?!<mo>[()]</mo>|<mfrac|<msqrt|<mtable).)*)<mo>\)</mo>")
 _TIMES = "&#8290;"
 _SPACE = '<mspace width="0.17em"/>'
 
@@ -90,6 +93,7 @@ def least_of(left: sp.Basic, function: str, pieces: Iterable[sp.Basic | Monomial
 
 
 def _element(inner: str, block: bool) -> str:
+    inner = _LOW.sub(r'<mo stretchy="false">(</mo>\1<mo stretchy="false">)</mo>', inner)
     return f'<math display="block">{inner}</math>' if block else f"<math>{inner}</math>"
 
 

@@ -55,7 +55,7 @@
     const s = spec[name], range = get(`s-${name}`), field = get(`v-${name}`);
     if (!moved) range.value = String(toPosition(values[name], s));
     range.setAttribute("aria-valuetext", withUnit(values[name], s.unit));
-    field.value = plain(values[name], 6).replace("−", "-");
+    field.value = s.whole ? String(values[name]) : plain(values[name], 6).replace("−", "-");
     field.dataset.value = String(values[name]);
     field.removeAttribute("aria-invalid");
   };
@@ -182,14 +182,16 @@
       const shares = at.map(v => formulas[`line_${k}`]({ ...values, [data.x]: v }));
       const path = at.map((v, i) => `${i ? "L" : "M"}${x.at(v).toFixed(1)} ${y(shares[i]).toFixed(1)}`);
       draw(box.svg, "path", { class: "curve", d: path.join(""), stroke: colour(name) });
-      const middle = Math.floor(at.length / 2);
-      return { name, x: x.at(at[middle]) + 6, y: y(shares[middle]) - 8 };
+      // Beside the curve, clear of it from the label's beginning to its end.
+      const span = shares.filter((_, i) => x.at(at[i]) <= box.left + 20 + 7 * name.length);
+      const high = span[0] > 0.5;
+      return { name, y: high ? y(Math.min(...span)) + 20 : y(Math.max(...span)) - 10 };
     });
     labels.sort((a, b) => a.y - b.y);
     labels.forEach((label, k) => {
       if (k && label.y - labels[k - 1].y < 15) label.y = labels[k - 1].y + 24;
       draw(box.svg, "text", {
-        class: "halo", x: Math.min(label.x, box.right - 7 * label.name.length), y: Math.max(label.y, box.top + 14),
+        class: "halo", x: box.left + 10, y: Math.max(label.y, box.top + 14),
         style: `fill: ${colour(label.name)}`,
       }, label.name);
     });
