@@ -17,7 +17,7 @@ def validate(
     runs: Annotated[
         str | None,
         typer.Argument(
-            metavar="[RUNS.csv]", help="Your own runs, one a row: see docs/accuracy.md. "
+            metavar="RUNS.csv", help="Your own runs, one a row: see docs/accuracy.md. "
             "Default: every published run that ships with symscale.",
         ),
     ] = None,

@@ -122,7 +122,7 @@ def _left_out() -> Block:
 
 def _sets(sets: Sequence[RunSet], references: References) -> Table:
     columns = (
-        Column("published", wrap=True, share=0.34), Column("class"), Column("runs", right=True),
+        Column("published", wrap=True, share=0.3), Column("class"), Column("runs", right=True),
         Column("mean", right=True), Column("worst", right=True), Column("bias", right=True),
         Column("rank", right=True),
     )
@@ -160,7 +160,7 @@ def _classes(classes: Sequence[CalibratedClass]) -> list[Block]:
 
 def _rows(rows: Sequence[Comparison]) -> Table:
     columns = [
-        Column("row"), Column("model"), Column("plan", wrap=True, share=0.36),
+        Column("row"), Column("model"), Column("plan", wrap=True, share=0.28),
         Column("published", right=True), Column("computed", right=True),
         Column("difference", right=True),
     ]
@@ -183,7 +183,7 @@ def _choices(found: Sequence[Choice]) -> list[Block]:
         return []
     columns = (
         Column("model"), Column("runs", right=True), Column("rank", right=True),
-        Column("predicted best", wrap=True, share=0.3), Column("it took", right=True),
+        Column("predicted best", wrap=True, share=0.4), Column("it took", right=True),
     )
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (c.model, str(c.runs), _rank(c.rank_correlation), c.chosen.plan, f"{percent(c.excess)}")
@@ -195,7 +195,8 @@ def _choices(found: Sequence[Choice]) -> list[Block]:
 
 def _memory(rows: Sequence[MemoryRow]) -> Table:
     columns = (
-        Column("model"), Column("plan", wrap=True, share=0.3), Column("what"),
+        Column("model"), Column("plan", wrap=True, share=0.22),
+        Column("what", wrap=True, share=0.16),
         Column("published", right=True), Column("computed", right=True),
         Column("difference", right=True),
     )
