@@ -123,6 +123,35 @@ def test_a_group_within_a_node_uses_the_node_s_link() -> None:
     assert float(share.value) == pytest.approx(r / (1 + r), rel=1e-12)
 
 
+def test_experts_wait_for_the_link_that_they_span() -> None:
+    near = transformer_request("mixtral-8x7b", PlanOptions(tp=1, dp=16, ep=8))
+    far = transformer_request("mixtral-8x7b", PlanOptions(tp=2, dp=16, ep=8))
+    names = [ratio_answer(r, hardware="h100-sxm").tier for r in (near, far)]
+    assert [tier.name for tier in names if tier is not None] == ["node", "cluster"]
+
+
+def test_gradients_go_over_the_link_of_the_replicas() -> None:
+    options = PlanOptions(tp=8, dp=8, seq=2048, batch=8)
+    request = transformer_request("llama-3.1-8b", options)
+
+    def exposed(link: str | None = None) -> float:
+        answer = ratio_answer(request, hardware="h100-sxm", link=link)
+        assert answer.tier is not None
+        value = next(r.value for r in answer.ratios if r.name == "exposed")
+        assert value is not None
+        return float(value)
+
+    # By hand: eight replicas, each on a node; a sequence of 2048 tokens in each.
+    block = 2 * 4096 * (4096 + 1024) + 3 * 4096 * 14336
+    flop = 6 * 2048 * block + 12 * 2048 * 2048 * 4096
+    compute = flop / 8 / (0.7 * 32 * 128 * 132 * 1830e6)
+    gradients = 2 * 2 * 7 / 8 * (block / 8 + 2 * 4096) / 50e9
+    assert exposed() == pytest.approx(gradients / compute - 2 / 3, rel=1e-12)
+    assert exposed(link="node") == pytest.approx(
+        max(0, gradients / 9 / compute - 2 / 3), rel=1e-12
+    )
+
+
 def test_the_crossing_is_where_the_share_is_reached() -> None:
     request = transformer_request("llama-3.1-8b", PlanOptions(tp=8))
     targets = (sp.Rational(3, 10), sp.Rational(9, 10))

@@ -58,8 +58,9 @@ ContentionOption = Annotated[
 LinkOption = Annotated[
     str | None,
     typer.Option(
-        "--link", metavar="TIER", help="The tier whose link counts. Default: the outermost that "
-        "a tensor-parallel group spans.",
+        "--link", metavar="TIER", help="The tier whose link counts. Default: the outermost "
+        "that the group spans which waits: of tensor and expert parallelism; for gradients, of "
+        "replicas.",
     ),
 ]
 

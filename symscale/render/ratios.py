@@ -32,6 +32,7 @@ def ratios_document(answer: RatioAnswer) -> Document:
     """Edge, slack, share and the rest: formulas, leading terms, growth, numbers."""
     architecture = answer.request.model.architecture
     blocks: list[Block] = [paragraph(*_subject(answer))]
+    grown = False
     for ratio in answer.ratios:
         blocks.append(Heading(_title(ratio)))
         blocks.append(paragraph(f"{ratio.meaning[0].upper()}{ratio.meaning[1:]}."))
@@ -41,13 +42,20 @@ def ratios_document(answer: RatioAnswer) -> Document:
         if growth is not None and growth.leading is not None and growth.theta is not None:
             if sp.simplify(growth.leading - ratio.cost.expr) != 0:
                 rows.append(("leading order", Formula(growth.leading)))
+                grown = True
             if growth.theta != 1:
+                grown = True
                 rows.append(("grows like", Formula(growth.theta)))
         unit = str(ratio.cost.unit)
         rows.append(("unit", unit if unit != "1" else "a pure number"))
         if ratio.value is not None:
             rows.append(("value", Number(sp.Rational(ratio.value), "" if unit == "1" else unit)))
         blocks.append(Table((Column(""), Column("", wrap=True, share=0.7)), tuple(rows)))
+    if grown:
+        blocks.append(paragraph(
+            "Leading order and growth: as the sizes, the batch and the degrees in a formula grow "
+            "beyond all bounds. Numbers do not."
+        ))
     blocks.append(Heading("Symbols"))
     blocks.append(_symbols(answer))
     blocks += [paragraph(f"Taken: {note}.") for note in answer.notes]
@@ -66,7 +74,11 @@ def _subject(answer: RatioAnswer) -> list[str | Formula | Number]:
     model = answer.request.model
     parts: list[str | Formula | Number] = [f"{model.architecture.title}, blocks only; "]
     parts += ["tensor parallelism ", Formula(model.plan.N_TP), ", data parallelism "]
-    parts += [Formula(model.plan.N_DP), ", sequences of ", Formula(model.context), " tokens"]
+    parts += [Formula(model.plan.N_DP)]
+    for name, degree in (("context", model.plan.N_CP), ("expert", model.plan.N_EP)):
+        if degree != 1:
+            parts += [f", {name} parallelism ", Formula(degree)]
+    parts += [", sequences of ", Formula(model.context), " tokens"]
     if answer.machine is not None and answer.tier is not None:
         parts.append(f", on {answer.machine.title}, link of tier {answer.tier.name}")
     return [*parts, "."]

@@ -1,7 +1,7 @@
 """The ratios of computation to communication of a model, as formulas and numbers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import sympy as sp
@@ -9,6 +9,7 @@ import sympy as sp
 from symscale.algebra.asymptotics import Growth, asymptotics
 from symscale.algebra.behaviour import Behaviour
 from symscale.costs.cost import Cost
+from symscale.costs.parallel import TransformerPlan
 from symscale.costs.tiers import split_over_tiers
 from symscale.display import Shown
 from symscale.errors import FormulaError, InputError, unknown_name
@@ -81,6 +82,7 @@ class RatioAnswer(Shown):
         tier: The tier whose link carries the serialized communication.
         values: Numbers of symbols.
         notes: Where rates come from.
+        data_values: The same for the gradients, whose replicas may lie further apart.
     """
 
     request: Request
@@ -91,6 +93,7 @@ class RatioAnswer(Shown):
     tier: Tier | None
     values: Mapping[sp.Symbol, sp.Expr]
     notes: tuple[str, ...]
+    data_values: Mapping[sp.Symbol, sp.Expr]
 
     @cached_property
     def study(self) -> CompVsComm:
@@ -112,7 +115,7 @@ class RatioAnswer(Shown):
             found.append(self._ratio("share", text, study.share(k), k=k))
         found.append(
             self._ratio("exposed", "gradients that products do not hide, over computation",
-                        study.exposed(self.contention))
+                        study.exposed(self.contention), values=self.data_values)
         )
         for target in self.targets:
             text = "how many times faster arithmetic makes it that share"
@@ -121,9 +124,9 @@ class RatioAnswer(Shown):
 
     def _ratio(
         self, name: str, meaning: str, amount: Cost, k: sp.Expr | None = None,
-        target: sp.Expr | None = None,
+        target: sp.Expr | None = None, values: Mapping[sp.Symbol, sp.Expr] | None = None,
     ) -> Ratio:
-        number = amount.expr.xreplace(dict(self.values))
+        number = amount.expr.xreplace(dict(self.values if values is None else values))
         value = number if not number.free_symbols and number.is_number else None
         return Ratio(name, meaning, amount, value, k, target)
 
@@ -145,8 +148,8 @@ def ratio_answer(
         targets: Shares of serialized communication, above 0 and below 1, to be crossed.
         contention: Factor, at least 1, by which collectives slow products beside them.
         hardware: A machine's name or file.
-        link: The tier whose link counts; by default the outermost that a
-            tensor-parallel group spans.
+        link: The tier whose link counts; by default the outermost that a group spans
+            which waits for its communication, and for gradients that which replicas span.
 
     Raises:
         InputError: If a value is out of range, or the tier cannot be told.
@@ -160,6 +163,7 @@ def ratio_answer(
     if contention < 1:
         raise InputError(f"--contention {contention}: a slowdown is a factor of at least 1")
     values = dict(request.settings)
+    apart: dict[sp.Symbol, sp.Expr] = {}
     notes = list(request.notes)
     machine = tier = None
     if hardware is not None:
@@ -172,10 +176,16 @@ def ratio_answer(
             if symbol(name) not in values:
                 values[symbol(name)] = value
                 notes.append(note)
+        far = _link_of_replicas(machine, request) if link is None else tier
+        if far not in (tier, None) and symbol("W_net") not in request.settings:
+            rate, note = _link_rate(far, word)
+            apart = {symbol("W_net"): rate}
+            notes.append(f"for gradients, {note}")
     elif link is not None:
         raise InputError("--link names a tier of a machine; give --hardware too")
     return RatioAnswer(
-        request, tuple(ks), tuple(targets), contention, machine, tier, values, tuple(notes)
+        request, tuple(ks), tuple(targets), contention, machine, tier, values, tuple(notes),
+        {**values, **apart},
     )
 
 
@@ -193,9 +203,21 @@ def _link(machine: Machine, request: Request, link: str | None) -> Tier:
             f"--hardware {machine.name}: which link counts depends on --tp; give it a number, or "
             f"--link {' or '.join(tiers)}"
         )
-    alone = type(plan)(N_TP=plan.N_TP)
-    split = split_over_tiers(alone, [tier.size for tier in machine.tiers])["N_TP"]
-    return machine.tiers[split.outermost]
+    # Experts are shared by replicas: the nearest N_EP of them.
+    waiting = TransformerPlan(
+        N_TP=plan.N_TP, N_CP=plan.N_CP, N_DP=plan.N_EP, N_EP=plan.N_EP, kv_split=plan.kv_split
+    )
+    split = split_over_tiers(waiting, [tier.size for tier in machine.tiers])
+    return machine.tiers[max(split["N_TP"].outermost, split["N_EP"].outermost)]
+
+
+def _link_of_replicas(machine: Machine, request: Request) -> Tier | None:
+    """The link that carries gradients; None where the degrees are open."""
+    plan = request.model.plan
+    if not (plan.N_TP.is_Integer and plan.token_degree.is_Integer):
+        return None
+    split = split_over_tiers(replace(plan, N_PP=ONE), [tier.size for tier in machine.tiers])
+    return machine.tiers[max(split["N_CP"].outermost, split["N_DP"].outermost)]
 
 
 def rates_of(
@@ -208,10 +230,18 @@ def rates_of(
     sustained = "sustained_fraction" in machine.figures
     rate = machine.sustained_flop_rate if sustained else machine.flop_rate
     kind = "sustained" if sustained else "peak (no sustained fraction is stated)"
-    one_way = sp.Rational(tier.bandwidth.one_way)
+    link, note = _link_rate(tier, word)
     return [
         ("C", sp.Rational(rate), f"C = {float(rate):.4g} FLOP/s, the {kind} rate of "
          f"{machine.title}"),
-        ("W_net", one_way / word, f"W_net: {float(one_way):.4g} byte/s in one direction, the "
-         f"link of tier {tier.name}"),
+        ("W_net", link, note),
     ]
+
+
+def _link_rate(tier: Tier, word: sp.Expr) -> tuple[sp.Expr, str]:
+    """Words a second over a link, and where that comes from."""
+    if tier.bandwidth.unlimited:
+        return sp.oo, f"W_net: the link of tier {tier.name} is unlimited"
+    one_way = sp.Rational(tier.bandwidth.one_way)
+    note = f"W_net: {float(one_way):.4g} byte/s in one direction, the link of tier {tier.name}"
+    return one_way / word, note
