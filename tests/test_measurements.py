@@ -10,6 +10,7 @@ from symscale.errors import SymscaleError
 from symscale.projection.csv_files import read_csv
 from symscale.projection.files import read_measurements
 from symscale.projection.fitting import judge
+from symscale.projection.json_files import read_json
 from symscale.projection.measurement import Measurement
 from symscale.projection.nccl import read_nccl
 from symscale.projection.reading import Options
@@ -209,6 +210,49 @@ def test_bad_tables_name_line_and_reason(name: str) -> None:
     lines, text = BAD_TABLES[name]
     with pytest.raises(SymscaleError, match=re.escape(text)):
         read_csv("a.csv", lines, Options())
+
+
+ENTRY = '{"operator": "matrix product", "m": 8, "n": 8, "k": 8, "word_bytes": 4, "seconds": 0.5}'
+BAD_JSON = {
+    "format": ('"symscale measurements 1"', '"another"', "is not of the format"),
+    "operator": ('"matrix product"', '"matrix prayer"', "measurement 1: unknown operator"),
+    "no operator": ('"matrix product"', "7", "measurement 1: has no operator"),
+    "negative": ("0.5", "-0.5", "measurement 1: a time of -0.5 s is not above zero"),
+    "zero": ("0.5", "0", "measurement 1: a time of 0 s is not above zero"),
+    "a text": ("0.5", '"0,5"', "measurement 1: '0,5' is not a number"),
+    "a part of a size": ('"m": 8', '"m": 8.5', "measurement 1: m is no count"),
+    "no size": ('"m": 8, ', "", "measurement 1: matrix product needs m"),
+    "a key": ('"m": 8', '"mm": 8', "measurement 1: unknown key 'mm'"),
+    "twice": ('"m": 8', '"m": 8, "m": 9', "has the key 'm' twice"),
+    "cut": ("0.5}", "0.", "is not valid JSON"),
+    "no seconds": (', "seconds": 0.5', "", "measurement 1: has no seconds"),
+    "no word": (', "word_bytes": 4', "", "measurement 1: word_bytes is no count"),
+    "infinite": ("0.5", "Infinity", "Infinity is no number of JSON"),
+    "nested": ("0.5", "[" * 40 + "]" * 40, "is nested too deeply"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_JSON)
+def test_bad_json_names_entry_and_reason(name: str) -> None:
+    old, new, text = BAD_JSON[name]
+    whole = f'{{"format": "symscale measurements 1", "measurements": [{ENTRY}]}}'
+    assert read_json("a", whole.encode()).measurements[0].seconds == 0.5
+    assert old in whole
+    with pytest.raises(SymscaleError, match=re.escape(text)):
+        read_json("a", whole.replace(old, new, 1).encode())
+
+
+@pytest.mark.parametrize(
+    "head", ["M,N,K,dtype,TFLOPS", "m,n,k,precision,throughput (TFLOP/s)", "m,n,k,type,duration_us",
+             "M;N;K;a_type;avg_time_ms", "m\tn\tk\tdtype\tus"],
+)
+def test_headings_that_say_the_same(head: str) -> None:
+    mark = next(mark for mark in ",;\t" if mark in head)
+    value = "2" if "FLOP" in head.upper() else "0.001" if "ms" in head else "1"
+    row = mark.join(["1000", "1000", "1", "bf16", value])
+    (found,) = read_csv("a", [head, row], Options()).measurements
+    assert found.seconds == pytest.approx(1e-6)
+    assert found.word_bytes == 2
 
 
 def product(m: int, seconds: float, line: int) -> Measurement:

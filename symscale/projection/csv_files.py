@@ -163,7 +163,8 @@ def _measurement(table: CsvTable, row: Row, options: Options) -> Measurement:
 
 
 def _time_column(row: Row) -> str | None:
-    for name in ("time", "median", "mean", "avg_time", "latency", "average_time", "elapsed"):
+    for name in ("time", "median", "mean", "avg_time", "latency", "average_time", "elapsed",
+                 "duration", "runtime", "kernel_time"):
         if row.cells.get(name, "").strip():
             return name
     return None

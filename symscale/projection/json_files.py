@@ -21,7 +21,7 @@ from symscale.projection.reading import Facts, Reading, read_number, with_line
 
 FORMAT = "symscale measurements 1"
 _SIZES = ("m", "n", "k", "batch", "tokens", "width", "inputs", "size_bytes", "devices")
-_KEYS = ("operator", *_SIZES, "word_bytes", "seconds", "spread", "repetitions", "place")
+_KEYS = ("operator", *_SIZES, "word_bytes", "seconds", "spread", "repetitions", "count", "region")
 _MACHINE = (
     "device", "memory_bytes", "cores", "threads", "library", "word", "clock", "processes",
     "processes_note", "load", "note",
@@ -119,6 +119,7 @@ def _measurement(entry: object, where: str) -> Measurement:
         name, whole, word, _float(entry["seconds"], where), where,
         spread=None if spread is None else _float(spread, where),
         repetitions=_whole(entry.get("repetitions", 1), where, "repetitions"),
+        count=_whole(entry.get("count", 1), where, "count"),
     )
 
 

@@ -16,6 +16,10 @@ _ENDING = re.compile(r"(.*)_(s|ms|us|ns|bytes|byte|B|kB|MB|GB|KiB|MiB|GiB)$")
 _RATES = {"gflops", "tflops", "mflops", "flops", "gflop/s", "tflop/s"}
 _TIMES = {"us", "ms", "s", "ns", "usec", "msec", "seconds"}
 _SIZES = {"bytes": "size"}
+_MEASURED = (
+    "time", "rate", "algbw", "busbw", "median", "mean", "bandwidth", "latency", "duration",
+    "elapsed",
+)
 MOST_COLUMNS = 200
 _KNOWN = {"m", "n", "k", "operator", "name", "sub_label", "sublabel", "size", "tokens"}
 
@@ -66,6 +70,8 @@ def heading(text: str, index: int) -> Heading:
         ('us', 'rate')
         >>> heading("time_ms", 0).unit, heading("busbw (GB/s)", 1).name
         ('ms', 'busbw')
+        >>> heading("throughput (TFLOPS)", 0).name
+        'rate'
     """
     text = text.strip().strip('"').strip()
     name, unit = text, ""
@@ -75,6 +81,8 @@ def heading(text: str, index: int) -> Heading:
     last = re.split(r"[-_ ]", plain)[-1]
     if last in _RATES:
         return Heading("rate", last, index)
+    if unit.lower() in _RATES:  # throughput (TFLOPS)
+        return Heading("rate", unit, index)
     if plain in _TIMES and not unit:
         return Heading("time", plain, index)
     if last in ("gb/s", "mb/s") and not unit and plain not in ("gb/s", "mb/s"):
@@ -131,10 +139,7 @@ def _header(where: str, lines: Sequence[str]) -> tuple[int, str]:
             if (mark in line.strip()) and len(_fields(line, mark)) > 2:
                 found = [heading(name, 0) for name in _fields(line, mark)]
                 names = {h.name for h in found}
-                measured = {"time", "rate", "algbw", "busbw"} & names or any(
-                    "time" in n or "median" in n or "bandwidth" in n or "latency" in n
-                    for n in names
-                )
+                measured = any(word in name for name in names for word in _MEASURED)
                 if names & _KNOWN and measured:
                     return index, mark
     first = next((i for i, line in enumerate(lines) if line.strip()), 0)
