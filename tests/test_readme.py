@@ -73,7 +73,8 @@ def placeholder(word: str) -> bool:
     """Whether a word of a command stands for something of the reader's own."""
     if word in ("check", "mine.toml") or word.startswith("NAME="):
         return True
-    return word in ("FILE", "NAME", "RATIO", "MODEL") or word.endswith(("FILE.toml", "proof.json"))
+    names = ("FILE", "NAME", "RATIO", "MODEL", "COMMAND")
+    return word in names or word.endswith(("FILE.toml", "proof.json"))
 
 
 def commands() -> list[tuple[str, ...]]:
