@@ -164,7 +164,8 @@ def edge_explorer(hardware: str | None = None, level: str | None = None) -> Expl
         "Tensor parallelism all-reduces activations while all else waits; data parallelism reduces "
         "gradients behind the products of the backward pass, as far as these last. The edge and "
         "the slack are the FLOP for each byte of either. The Transformer is the study's: "
-        "multi-head attention and an MLP of width 4 d_model.",
+        "multi-head attention and an MLP of width 4 d_model. Both kinds of communication use links "
+        "of the one bandwidth W_net, as if all devices shared a tier.",
         tuple(_widened(s, machines) for s in sliders),
         {"Hardware": tuple(machines.values()), "Model": tuple(models.values())},
         (
