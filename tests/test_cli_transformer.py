@@ -208,3 +208,39 @@ def test_latex_fits_the_page(need_program: Callable[[str], str], tmp_path: Path)
         bodies.append(shown.partition("\\maketitle\n")[2].removesuffix("\\end{document}\n"))
     whole = latex.PREAMBLE + "\\begin{document}\n" + "\\clearpage\n".join(bodies)
     compile_latex(need_program("pdflatex"), whole + "\\end{document}\n", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("cost", "transformer", "--set", "d_model=1e300"), ["d_model", "1e+12"]),
+        (("cost", "transformer", "--set", "d_model=1000.5"), ["2001/2", "whole"]),
+        (("cost", "gpt-3", "--set", "b=0.5"), ["whole"]),
+        (("cost", "gpt-3", "--set", "w=1e-40"), ["w", "round"]),
+        (("cost", "gpt-3", "--set", "C=1e15"), ["no C left open"]),
+        (("cost", "gpt-3", "--set", "m=4", "--microbatches", "8"), ["no m left open"]),
+        (("cost", "gpt-3", "--tp", "8", "--dp", "4", "--devices", "64"), ["--pp", "--devices 64"]),
+        (("cost", "gpt-3", "--sequence-parallel", "--tp", "32", "--seq", "100"), ["32", "100"]),
+        (("cost", "gated-transformer", "--set", "d_ff=d_model", "--set", "d_model=d_ff"),
+         ["circle"]),
+        (("cost", "gated-transformer", "--set", "d_ff=d_model/3", "--set", "d_model=100"),
+         ["100/3", "whole"]),
+        (("ratio", "gpt-3", "--set", "M_cap=1"), ["no M_cap left open"]),
+        (("ratio", "gpt-3", "--flop-vs-bw", "1e300"), ["--flop-vs-bw", "1e15"]),
+        (("ratio", "gpt-3", "--at-share", "0.50000000000000000001"), ["--at-share", "digits"]),
+    ],
+    ids=lambda value: " ".join(value),
+)
+def test_sizes_that_cannot_be_meant(arguments: tuple[str, ...], words: list[str]) -> None:
+    message = refusal(*arguments)
+    assert all(word in message for word in words), message
+
+
+def test_settings_may_name_each_other() -> None:
+    sizes = {"d_model": "1024", "n_heads": "16", "n_kv": "16", "d_head": "64", "L": "2",
+             "n_vocab": "1000", "d_ff": "4*d_model"}
+    given = [part for item in sizes.items() for part in ("--set", "=".join(item))]
+    block = 4 * 1024**2 + 3 * 4 * 1024**2 + 2 * 1024
+    assert data("cost", "gated-transformer", *given)["parameters"] == (
+        2 * block + 2 * 1000 * 1024 + 1024
+    )

@@ -10,7 +10,6 @@ from symscale.cli.options import (
     FragmentOption,
     HardwareOption,
     OutputOption,
-    SetOption,
 )
 from symscale.cli.output import emit
 from symscale.cli.transformer_options import (
@@ -30,6 +29,7 @@ from symscale.cli.transformer_options import (
     ScheduleOption,
     SequenceOption,
     SequenceParallelOption,
+    SizeSetOption,
     TensorOption,
     ZeroOption,
     request_of,
@@ -65,7 +65,7 @@ def cost(
     mask: MaskOption = "full",
     recipe: RecipeOption = "mixed",
     hardware: HardwareOption = None,
-    sets: SetOption = None,
+    sets: SizeSetOption = None,
     form: FormatOption = None,
     output: OutputOption = None,
     fragment: FragmentOption = False,
@@ -87,7 +87,8 @@ def cost(
         "recompute": recompute, "fused_attention": fused_attention,
         "replicate_kv": replicate_kv, "mask": mask,
     }
-    answer = cost_answer(request_of(model, PlanOptions(**plan), sets), recipe, hardware)
+    request = request_of(model, PlanOptions(**plan), sets, rates=False)
+    answer = cost_answer(request, recipe, hardware)
     emit(
         form, lambda: costs_document(answer), lambda: costs_data(answer), output, force,
         fragment="cost" if fragment else None,

@@ -12,7 +12,6 @@ from symscale.cli.options import (
     FragmentOption,
     HardwareOption,
     OutputOption,
-    SetOption,
 )
 from symscale.cli.output import check_writable, emit, write_by, write_whole
 from symscale.cli.transformer_options import (
@@ -22,6 +21,7 @@ from symscale.cli.transformer_options import (
     ExpertOption,
     MaskOption,
     ModelArgument,
+    RateSetOption,
     RecomputeOption,
     ReplicateOption,
     SequenceOption,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import sympy as sp
 
 MOST_VALUES = 20
+MOST_NUMBER = 10**15  # of a numerator or denominator
 EvolutionOption = Annotated[
     str,
     typer.Option(
@@ -78,9 +79,15 @@ def numbers(option: str, text: str) -> "tuple[sp.Expr, ...]":
     found = []
     for part in parts:
         try:
-            found.append(sp.Rational(parse_number(part.strip())))
+            number = sp.Rational(parse_number(part.strip()))
         except SymscaleError as error:
             raise error.with_context(option) from None
+        if max(abs(number.p), number.q) > MOST_NUMBER:
+            raise InputError(
+                f"{option}: {part.strip()[:20]} is beyond what is exact here; "
+                "at most 15 digits, from 1e-15 to 1e15"
+            )
+        found.append(number)
     return tuple(found)
 
 
@@ -101,7 +108,7 @@ def ratio(
     contention: ContentionOption = "1",
     hardware: HardwareOption = None,
     link: LinkOption = None,
-    sets: SetOption = None,
+    sets: RateSetOption = None,
     form: CodeFormatOption = None,
     output: OutputOption = None,
     fragment: FragmentOption = False,
@@ -119,7 +126,7 @@ def ratio(
         "recompute": recompute, "replicate_kv": replicate_kv, "mask": mask,
     }
     answer = ratio_answer(
-        request_of(model, PlanOptions(**plan), sets),
+        request_of(model, PlanOptions(**plan), sets, rates=True),
         ks=numbers("--flop-vs-bw", flop_vs_bw),
         targets=numbers("--at-share", at_share),
         contention=_one("--contention", contention),
@@ -141,7 +148,14 @@ def _one(option: str, text: str) -> "sp.Expr":
 
 def sweep(
     grid: Annotated[str, typer.Argument(metavar="future", help="The grid: future.")],
-    hardware: HardwareOption = None,
+    hardware: Annotated[
+        str | None,
+        typer.Option(
+            "--hardware", metavar="NAME|FILE.toml",
+            help="A preset (list: symscale hardware) or a TOML file. Default: the node of the "
+            "study, mi210-node-two-cs.",
+        ),
+    ] = None,
     flop_vs_bw: EvolutionOption = "1,2,4",
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE.csv", help="Write every case.")
@@ -157,7 +171,7 @@ def sweep(
     """Share of serialized communication over a grid of models and hardware.
 
     The grid `future`: d_model 1K to 64K, sequences of 1K to 8K, tensor parallelism 4 to
-    256, batches of 1 and 4. By default on the node of the study.
+    256, batches of 1 and 4.
     """
     from symscale.errors import unknown_name
 

@@ -83,6 +83,25 @@ MaskOption: TypeAlias = Annotated[
 ]
 
 
+SizeSetOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE",
+        help="Give a symbol that is open a value: a number (b=4e6, L=96) or a product of powers "
+        "of symbols (d_ff=4*d_model); w=4 for words of 4 bytes. Repeatable.",
+    ),
+]
+RateSetOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE",
+        help="Give a symbol that is open a value: a number (b=4e6) or a product of powers of "
+        "symbols (d_ff=4*d_model), or the rates of one device: C=1e15, W_net=400GB/s in one "
+        "direction. Repeatable.",
+    ),
+]
+
+
 def one_of(option: str, value: str, choices: tuple[str, ...]) -> str:
     """Return a value if it is one of several.
 
@@ -96,7 +115,9 @@ def one_of(option: str, value: str, choices: tuple[str, ...]) -> str:
     return value
 
 
-def request_of(model: str, options: "PlanOptions", sets: list[str] | None) -> "Request":
+def request_of(
+    model: str, options: "PlanOptions", sets: list[str] | None, *, rates: bool
+) -> "Request":
     """Read a model, its plan and --set together."""
     from symscale.studies.parameters import read_settings
     from symscale.studies.transformer_request import transformer_request
@@ -104,4 +125,4 @@ def request_of(model: str, options: "PlanOptions", sets: list[str] | None) -> "R
     one_of("--schedule", options.schedule, ("1f1b", "zero-bubble"))
     one_of("--recompute", options.recompute, ("none", "selective", "full"))
     one_of("--mask", options.mask, ("full", "causal"))
-    return transformer_request(model, options, read_settings(sets or []))
+    return transformer_request(model, options, read_settings(sets or []), rates=rates)

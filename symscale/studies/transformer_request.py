@@ -1,6 +1,6 @@
 """A Transformer as a user asks for it: a model, a plan, what is set; checked as a whole."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from math import gcd
 from typing import Any, Literal, TypeVar
@@ -20,11 +20,11 @@ from symscale.costs.stages import heaviest_stage
 from symscale.costs.transformer import Transformer
 from symscale.errors import InputError
 from symscale.presets.models import load_model
-from symscale.symbols import symbol, symbols
+from symscale.studies.sizes import MOST, settled
+from symscale.symbols import symbol
 
 ONE = sp.Integer(1)
-MACHINE_SYMBOLS = ("C", "W_net", "w", "M_cap")
-MOST = 10**12  # of a degree, a batch or a length
+RATES = ("C", "W_net")
 T = TypeVar("T")
 
 
@@ -98,7 +98,11 @@ class Request:
 
 
 def transformer_request(
-    name: str, options: PlanOptions | None = None, settings: Mapping[str, sp.Expr] | None = None
+    name: str,
+    options: PlanOptions | None = None,
+    settings: Mapping[str, sp.Expr] | None = None,
+    *,
+    rates: bool = True,
 ) -> Request:
     """Read a question about a Transformer.
 
@@ -106,6 +110,7 @@ def transformer_request(
         name: A model's name, a TOML file or a Hugging Face config.json.
         options: The plan.
         settings: Values of symbols by name, as `read_settings` returns them.
+        rates: Whether C and W_net matter, and so may be set.
 
     Raises:
         InputError: If the model does not exist, or the plan does not fit it; the text
@@ -124,8 +129,8 @@ def transformer_request(
     context: sp.Expr = sp.Integer(options.seq) if options.seq else architecture.context
     tokens = sp.Integer(options.batch) * context if options.batch else symbol("b")
     model = Transformer(architecture, tokens, context, plan, options.mask)
-    known = _symbols_of(model)
-    _check_settings(architecture.name, values, known)
+    machine = ("w", *RATES) if rates else ("w",)
+    values = settled(architecture.name, values, _symbols_of(model), machine)
     model = _put(model, values)
     if symbol("w") not in values and model.architecture.d_model.is_Rational:
         values[symbol("w")] = sp.Integer(2)
@@ -176,7 +181,8 @@ def _plan(architecture: Architecture, options: PlanOptions) -> tuple[Transformer
     elif not anything and options.schedule == "1f1b":
         v = symbol("v")
     plan = TransformerPlan(
-        **table, v=v, m=symbol("m"), sequence_parallel=options.sequence_parallel,
+        **table, v=v, m=sp.Integer(options.microbatches) if options.microbatches else symbol("m"),
+        sequence_parallel=options.sequence_parallel,
         zero=options.zero, schedule=options.schedule, recompute=options.recompute,
         fused_attention=options.fused_attention,
     )
@@ -208,8 +214,8 @@ def _has_experts(architecture: Architecture) -> bool:
 def _microbatches(model: Transformer, options: PlanOptions) -> tuple[Transformer, list[str]]:
     plan = model.plan
     sequences = model.tokens / model.context
-    if options.microbatches is not None:
-        return replace(model, plan=replace(plan, m=sp.Integer(options.microbatches))), []
+    if plan.m != symbol("m"):
+        return model, []
     share = sequences / plan.N_DP
     if share.is_Integer and share.is_positive:
         note = f"microbatches of one sequence, m = {share}"
@@ -254,16 +260,6 @@ def _put(value: T, values: Mapping[sp.Symbol, sp.Expr]) -> T:
     return result
 
 
-def _check_settings(
-    name: str, values: Mapping[sp.Symbol, sp.Expr], known: Iterable[sp.Symbol]
-) -> None:
-    allowed = {*known, *symbols(" ".join(MACHINE_SYMBOLS))}
-    for key in values:
-        if key not in allowed:
-            open_names = ", ".join(sorted(str(s) for s in allowed))
-            raise InputError(f"--set {key}: {name} has no {key} left open; open are {open_names}")
-
-
 def _check_plan(model: Transformer, options: PlanOptions) -> None:
     plan, architecture = model.plan, model.architecture
     name = architecture.name
@@ -279,6 +275,10 @@ def _check_plan(model: Transformer, options: PlanOptions) -> None:
         "--ep", plan.N_EP, {**experts, "dp, within which experts are shared": plan.N_DP}
     )
     require_divides("--cp", plan.N_CP, {"the length of a sequence": model.context})
+    if plan.sequence_parallel:
+        part = {"the tokens of a sequence that --sequence-parallel splits":
+                model.context / plan.N_CP}
+        require_divides("--tp", plan.N_TP, part)
     sequences = model.tokens / model.context
     if sequences.is_Rational:
         require_divides("--dp", plan.N_DP, {"the sequences of a batch": sequences})
@@ -320,6 +320,13 @@ def _check_tensor_degree(architecture: Architecture, plan: TransformerPlan) -> N
 
 def _check_devices(plan: TransformerPlan, options: PlanOptions) -> None:
     total = whole(plan.devices)
+    if options.devices is not None and total is None:
+        degrees = {"--tp": plan.N_TP, "--pp": plan.N_PP, "--cp": plan.N_CP}
+        open_degrees = [option for option, degree in degrees.items() if whole(degree) is None]
+        raise InputError(
+            f"--devices {options.devices} checks a plan whose degrees are numbers; "
+            f"give {' and '.join(open_degrees)} too, or leave out --dp"
+        )
     if options.devices is not None and total is not None and total != options.devices:
         raise InputError(
             f"--devices {options.devices} is not tp {plan.N_TP} x pp {plan.N_PP} x dp "
