@@ -4,6 +4,7 @@
 """
 
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from symscale.cli.app import app
 from symscale.library import derivation_names, derivation_titles
 from symscale.render import markdown
 from symscale.render.catalogue import symbols_document
+from symscale.render.explorer import explorer_page
+from symscale.studies.explorers import explorer_titles, load_explorer
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 SITE = DOCS.parent / "mkdocs.yml"
@@ -60,7 +63,12 @@ def gallery_page() -> str:
     return "\n\n".join(lines) + "\n"
 
 
+def explorer(name: str) -> str:
+    return explorer_page(load_explorer(name))
+
+
 PAGES = {
+    **{f"explore/{name}.html": partial(explorer, name) for name in explorer_titles()},
     "cli.md": cli_page,
     "notation.md": lambda: markdown.render(symbols_document()),
     "gallery.md": gallery_page,
@@ -71,6 +79,7 @@ PAGES = {
 def test_generated_pages_are_current(name: str, rewrite_golden: bool) -> None:
     text = PAGES[name]()
     if rewrite_golden:
+        (DOCS / name).parent.mkdir(exist_ok=True)
         (DOCS / name).write_text(text, encoding="utf-8")
     assert (DOCS / name).read_text(encoding="utf-8") == text
 
@@ -87,3 +96,8 @@ def test_every_command_is_named_in_a_page() -> None:
         for path in [DOCS.parent / "README.md", *DOCS.rglob("*.md")] if path.name != "cli.md"
     )
     assert [name for name in commands() if f"symscale {name}" not in text] == []
+
+
+def test_every_explorer_is_linked() -> None:
+    text = (DOCS / "index.md").read_text(encoding="utf-8")
+    assert [name for name in explorer_titles() if f"(explore/{name}.html)" not in text] == []
