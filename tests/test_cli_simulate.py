@@ -370,8 +370,8 @@ def test_the_smallest_cluster_that_would_do() -> None:
         ("plan --hardware h100-sxm --devices 0 --d-model 12288", "--devices"),
         ("plan --hardware h100-sxm,a100-sxm --devices 8 --d-model 12288", "one machine"),
         ("plan --hardware h100-sxm --devices 8 --model gpt --batch 8 --seq 8", "unknown model"),
-        ("evaluate no-such-file.csv", "No such file"),
-        ("evaluate .", "is a folder"),
+        ("evaluate no-such-file.csv", "no such file"),
+        ("evaluate .", "is not a file"),
     ],
 )
 def test_bad_input(

@@ -244,3 +244,41 @@ def test_settings_may_name_each_other() -> None:
     assert data("cost", "gated-transformer", *given)["parameters"] == (
         2 * block + 2 * 1000 * 1024 + 1024
     )
+
+
+PLAN = ("plan", "--hardware", "h100-sxm", "--devices", "1024")
+GPT = ("--model", "gpt-3", "--batch", "1024")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--model", "transformer", "--batch", "64", "--seq", "2048"), ["d_model", "n_heads"]),
+        ((*GPT, "--tp", "7"), ["--tp 7", "6"]),
+        ((*GPT, "--tp", "0"), ["--tp 0"]),
+        ((*GPT, "--dp", "3"), ["--dp 3", "--devices 1024"]),
+        ((*GPT, "--ep", "2"), ["--ep 2", "no experts"]),
+        ((*GPT, "--microbatches", "3"), ["--microbatches 3", "2"]),
+        ((*GPT, "--interleaving", "1000"), ["1000", "96"]),
+        (("--d-model", "12288", "--mask", "causal"), ["--mask", "sparse-mlp"]),
+        (("--d-model", "12288", "--zero", "3"), ["--zero", "sparse-mlp"]),
+        (("--d-model", "12288", "--recipe", "full"), ["--recipe", "sparse-mlp"]),
+        (("--d-model", "12288", "--schedule", "zero-bubble"), ["--schedule", "sparse-mlp"]),
+        (("--d-model", "12288", "--unfused-attention"), ["--unfused-attention", "sparse-mlp"]),
+        (("--d-model", "12288", "--no-sequence-parallel"), ["parallel", "sparse-mlp"]),
+    ],
+    ids=lambda value: " ".join(value),
+)
+def test_a_search_refuses_what_cannot_be_meant(
+    arguments: tuple[str, ...], words: list[str]
+) -> None:
+    message = refusal(*PLAN, *arguments)
+    assert all(word in message for word in words), message
+
+
+def test_one_stage_has_no_chunks() -> None:
+    assert "--pp above 1" in refusal("cost", "gpt-3", "--pp", "1", "--interleaving", "2")
+
+
+def test_a_table_without_an_end_is_refused() -> None:
+    assert "is not a file" in refusal("evaluate", "/dev/zero")

@@ -364,6 +364,7 @@ BAD: list[tuple[str, str, str, str]] = [
     ("no experts", "experts = 8, active", "active", "mlp: has active but no experts; add"),
     ("gate alone", "shared_width = 2816", "shared_gate = true", "shared_gate but no shared_width"),
     ("small capacity", "1.25", "0.5", "capacity is no number from 1; write"),
+    ("more capacity than tokens", "1.25", "4.5", "more room than all tokens, 4 times"),
     ("infinite capacity", "1.25", "inf", "capacity is no number from 1"),
     ("true capacity", "1.25", "true", "capacity is no number from 1"),
     ("half a latent", "window = 512", "latent = { kv_rank = 8 }", "latent: has no rotary_width"),

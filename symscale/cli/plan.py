@@ -119,6 +119,13 @@ def plan(
         "--as-published": as_published or None,
         "--batch-rule": None if batch_rule == "default" else batch_rule, "--duration": duration,
     }
+    transformer |= {
+        "--schedule": None if schedule == "1f1b" else schedule,
+        "--mask": None if mask == "full" else mask, "--zero": None if zero == 1 else zero,
+        "--recipe": None if recipe == "mixed" else recipe,
+        "--unfused-attention": unfused_attention or None,
+        "--no-sequence-parallel": no_sequence_parallel or None,
+    }
     _refuse_others(model, mlp if model != SPARSE_MLP else transformer)
     machines = read_machines(hardware)
     if len(machines) > 1:
@@ -194,15 +201,13 @@ def _transformer(
     sequences, context = options["--batch"], options["--seq"]
     if sequences is None or not 1 <= sequences <= MOST_SEQUENCES:
         raise InputError("--batch: give the sequences of a batch, from 1 to 1e9")
-    for name, value in fixed.items():
-        if value < 1:
-            raise InputError(f"{name} = {value} is no count; it is at least 1")
     from symscale.costs.memory import recipe_called
     from symscale.presets.models import load_model
     from symscale.render.transformer_plans import (
         transformer_plan_data,
         transformer_plan_document,
     )
+    from symscale.simulate.transformer_checks import check_fixed, check_sizes
     from symscale.simulate.transformer_planning import (
         Question,
         best_transformer_plans,
@@ -216,10 +221,12 @@ def _transformer(
     check_devices(devices)
     recipe_called(switches["recipe"])
     architecture = load_model(model)
+    check_sizes(architecture)
     question = Question(
         architecture, context_of(architecture, context), sequences, devices,
         Switches(**switches), fixed,
     )
+    check_fixed(question)
     run = None if options["--tokens"] is None else float(parse_number(options["--tokens"]))
     if run is not None and run <= 0:
         raise InputError("--tokens: a run has more than 0 tokens")

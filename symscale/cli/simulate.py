@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from symscale.render.simulation import Assumptions, Run
     from symscale.simulate.shapes import Shape
 
+MOST_BYTES = 512_000_000  # of a table of plans
+
 
 def simulate(
     hardware: HardwareListOption = None,
@@ -217,18 +219,12 @@ def evaluate(
 
 
 def _read(file: str) -> str:
-    path = Path(file)
+    from symscale.presets.tables import read_file_bytes
+
     try:
-        if path.is_dir():
-            raise InputError(f"{file}: is a folder; name a CSV file")
-        if path.stat().st_size > 2**29:
-            raise InputError(f"{file}: is larger than 512 MiB; split it")
-        return path.read_text(encoding="utf-8")
+        return read_file_bytes(file, "a CSV file", MOST_BYTES, "split it").decode("utf-8")
     except UnicodeDecodeError:
         raise InputError(f"{file}: is not UTF-8 text; save it as UTF-8") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "the path is malformed"
-        raise InputError(f"{file}: {reason}; check the path") from error
 
 
 def register(app: typer.Typer) -> None:

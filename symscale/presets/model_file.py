@@ -236,13 +236,17 @@ def _mlp(value: object, where: str) -> FeedForward | Experts:
     shared_gate = _flag(table, "shared_gate", where, False)
     if shared_gate and shared is None:
         raise refusal(where, "has a shared_gate but no shared_width", "add the width, or remove it")
+    capacity = _capacity(table, where)
+    if (experts - active * capacity).is_negative:
+        problem = f"capacity gives an expert more room than all tokens, {experts / active} times"
+        raise refusal(where, problem, "write a smaller one, such as 1.25")
     return Experts(
         experts=experts,
         active=active,
         expert=dense,
         shared=None if shared is None else FeedForward(shared, dense.gated, dense.bias),
         shared_gate=shared_gate,
-        capacity=_capacity(table, where),
+        capacity=capacity,
         selection_bias=_flag(table, "selection_bias", where, False),
     )
 

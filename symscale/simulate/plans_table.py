@@ -109,7 +109,7 @@ def _read_plan(
 
 def _whole(text: str, name: str) -> int:
     try:
-        value = float(text)
+        value = float(text.encode("ascii"))
         if value != int(value) or not 1 <= value <= _MOST:
             raise ValueError
     except (ValueError, OverflowError):

@@ -117,13 +117,16 @@ class CostAnswer(Shown):
             "tokens": "b counts tokens: sequences of a batch times the length of a sequence"
             + ("; encoder and decoder see as many each" if decoder else ""),
             "communication": "of one device of the heaviest stage in one step; payload: words "
-            "that it takes part with; words: over its links, zero at degree 1",
+            "that it takes part with; words: over its links, zero at degree 1; between pipeline "
+            "stages the average over all of them",
             "experts": "expert parallelism lies within data parallelism: devices = "
             "dp x tp x pp x cp, and ep divides dp",
             "sharding": "gradients of sharding 2 and 3 are reduced, weights of sharding 3 "
             "gathered, for every microbatch",
             "memory": f"{self.recipe.meaning}: {self.recipe.bytes} bytes a parameter; fragments, "
-            "buffers of collectives and the framework are left out; " + self._scores,
+            "buffers of collectives and the framework are left out; with a pipeline, blocks as on "
+            "the heaviest stage, with the embedding and the microbatches of the first; "
+            + self._scores,
             "active": "of experts, only a token's own; with the input embedding",
         }
 

@@ -345,6 +345,10 @@ def _check_positions(model: Transformer) -> None:
 
 
 def _check_schedule(plan: TransformerPlan) -> None:
+    if plan.N_PP == 1 and plan.v.is_Integer and plan.v != 1:
+        raise InputError(
+            f"--interleaving {plan.v} splits pipeline stages, and there is one; give --pp above 1"
+        )
     if plan.schedule != "zero-bubble":
         return
     if plan.v != 1:
