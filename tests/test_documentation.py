@@ -4,6 +4,7 @@
 """
 
 import re
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -67,7 +68,7 @@ def explorer(name: str) -> str:
     return explorer_page(load_explorer(name))
 
 
-PAGES = {
+PAGES: dict[str, Callable[[], str]] = {
     **{f"explore/{name}.html": partial(explorer, name) for name in explorer_titles()},
     "cli.md": cli_page,
     "notation.md": lambda: markdown.render(symbols_document()),
