@@ -1,5 +1,7 @@
 """Times: costs divided by what a machine does in a second."""
 
+from collections.abc import Sequence
+
 import sympy as sp
 
 from symscale.costs.cost import Cost, cost
@@ -40,3 +42,82 @@ def memory_time(words: Cost, devices: sp.Expr) -> Cost:
     Both share the full bandwidth of a memory, 2 W_mem.
     """
     return words / (rate("W_mem") * devices * MEMORY_DIRECTIONS)
+
+
+def ring_all_reduce_time(
+    payload: Cost, participants: sp.Expr, bandwidth: Cost, latency: Cost
+) -> Cost:
+    """Time of an all-reduce in a ring: 2 (p - 1) steps of a p-th of the payload.
+
+        t = 2 (p - 1) (Q/(p W) + l)
+
+    Args:
+        payload: Words that each participant holds, Q.
+        participants: How many there are, p.
+        bandwidth: Of a participant's link, one direction, W.
+        latency: Of one message, l.
+
+    Example:
+        >>> from symscale.costs.cost import cost
+        >>> ring_all_reduce_time(cost(80, "word"), sp.Integer(4), cost(10, "word/s"),
+        ...     cost(1, "s")).expr
+        18
+    """
+    step = payload / participants / bandwidth + latency
+    return step * (2 * (participants - 1))
+
+
+def tree_all_reduce_time(
+    payload: Cost, participants: sp.Expr, bandwidth: Cost, latency: Cost
+) -> Cost:
+    """Time of an all-reduce up a binary tree and down again, in many small pieces.
+
+        t = 2 (ceiling(log2 p) l + Q/W)
+
+    Pieces follow each other, so that the payload passes each link once up and once down
+    while the first piece climbs the tree. The latency grows with the logarithm of p, where
+    a ring's grows with p; the bandwidth's part is p/(p - 1) of the ring's. Two trees that
+    share the payload, in each of which other devices are leaves, use links both ways.
+
+    Args:
+        payload: Words that each participant holds, Q.
+        participants: How many there are, p.
+        bandwidth: Of a participant's link, one direction, W.
+        latency: Of one message, l.
+
+    Example:
+        >>> from symscale.costs.cost import cost
+        >>> tree_all_reduce_time(cost(80, "word"), sp.Integer(4), cost(10, "word/s"),
+        ...     cost(1, "s")).expr
+        20
+    """
+    height = sp.ceiling(sp.log(participants, 2))
+    moving = payload / bandwidth if participants != 1 else payload / bandwidth * 0
+    return (latency * height + moving) * 2
+
+
+def hierarchical_all_reduce_time(
+    payload: Cost, tiers: Sequence[tuple[sp.Expr, Cost, Cost]]
+) -> Cost:
+    """Time of an all-reduce that goes over tiers one after another, by rings in each.
+
+    A reduce-scatter within a unit leaves each of its p devices a p-th of the payload to be
+    all-reduced across units; an all-gather within the unit ends it. Together they take, in
+    each tier, what a ring takes on the part that is left.
+
+    Args:
+        payload: Words that each participant holds.
+        tiers: Participants, bandwidth and latency of each tier, innermost first.
+
+    Example:
+        >>> from symscale.costs.cost import cost
+        >>> fast, slow, wait = cost(10, "word/s"), cost(1, "word/s"), cost(0, "s")
+        >>> hierarchical_all_reduce_time(cost(80, "word"), [(sp.Integer(8), fast, wait),
+        ...     (sp.Integer(2), slow, wait)]).expr
+        24
+    """
+    times, left = cost(0, "s"), payload
+    for participants, bandwidth, latency in tiers:
+        times = times + ring_all_reduce_time(left, participants, bandwidth, latency)
+        left = left / participants
+    return times
