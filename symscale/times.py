@@ -70,14 +70,15 @@ def ring_all_reduce_time(
 def tree_all_reduce_time(
     payload: Cost, participants: sp.Expr, bandwidth: Cost, latency: Cost
 ) -> Cost:
-    """Time of an all-reduce up a binary tree and down again, in many small pieces.
+    """Time of an all-reduce up two binary trees and down again, in many small pieces.
 
         t = 2 (ceiling(log2 p) l + Q/W)
 
-    Pieces follow each other, so that the payload passes each link once up and once down
-    while the first piece climbs the tree. The latency grows with the logarithm of p, where
-    a ring's grows with p; the bandwidth's part is p/(p - 1) of the ring's. Two trees that
-    share the payload, in each of which other devices are leaves, use links both ways.
+    Each tree has half of the payload, and who is inside one is a leaf of the other. Inside,
+    a device receives from two children and from above, 3 Q/2; as a leaf from above, Q/2:
+    2 Q together, and it sends as much. Pieces follow each other, so that latency counts once
+    for each level up and down: it grows with the logarithm of p, where a ring's grows with
+    p. The bandwidth's part is p/(p - 1) of the ring's.
 
     Args:
         payload: Words that each participant holds, Q.

@@ -326,3 +326,16 @@ except SystemExit as exit:
     done = run_python(code)
     assert done.stderr == "exit 0 []\n"
     assert "Usage" in done.stdout
+
+
+def test_no_symbol_is_named_twice() -> None:
+    """Of two entries with one name the second would replace the first without a word."""
+    source = (ROOT / "symscale" / "symbols.py").read_text(encoding="utf-8")
+    names = [
+        str(node.args[0].value)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        and node.func.id == "Notation" and isinstance(node.args[0], ast.Constant)
+    ]
+    assert len(names) > 50
+    assert sorted(names) == sorted(set(names))

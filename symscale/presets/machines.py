@@ -211,6 +211,12 @@ class Machine:
         return rate
 
     @property
+    def known_flop_rate(self) -> tuple[Fraction, bool]:
+        """The sustained rate where the file states one, else the peak; and whether it does."""
+        stated = "sustained_fraction" in self.figures
+        return (self.sustained_flop_rate if stated else self.flop_rate), stated
+
+    @property
     def sustained_flop_rate(self) -> Fraction:
         """Arithmetic rate at the sustained clock, FLOP/s.
 

@@ -60,8 +60,8 @@ def class_of_machine(machine: Machine) -> ClusterClass:
         >>> class_of_machine(load_machine("h100-sxm")).link_rates
         (450000000000.0, 50000000000.0)
     """
-    stated = "sustained_fraction" in machine.figures
-    rate = float(machine.sustained_flop_rate if stated else machine.flop_rate)
+    known, stated = machine.known_flop_rate
+    rate = float(known)
     memory = float(machine.figures["memory_bandwidth"].both_ways)
     links = tuple(
         float("inf") if tier.bandwidth.unlimited else float(tier.bandwidth.one_way)

@@ -81,8 +81,7 @@ def future_cases(machine: Machine, ks: Sequence[Fraction] = (Fraction(1),)) -> l
     link = machine.tiers[0].bandwidth
     if link.unlimited:
         raise InputError(f"the link of {machine.name} is unlimited: no share to speak of")
-    sustained = "sustained_fraction" in machine.figures
-    rate = machine.sustained_flop_rate if sustained else machine.flop_rate
+    rate, _ = machine.known_flop_rate
     grid = np.array(list(product(WIDTHS, BATCHES, LENGTHS, DEGREES)), dtype=float)
     edge, slack, ratio, held = _compiled(rate, link.one_way, grid)
     capacity = float(machine.memory_capacity_bytes)

@@ -227,8 +227,7 @@ def rates_of(
 
     C is the rate that products sustain, where the machine states one, and else the peak.
     """
-    sustained = "sustained_fraction" in machine.figures
-    rate = machine.sustained_flop_rate if sustained else machine.flop_rate
+    rate, sustained = machine.known_flop_rate
     kind = "sustained" if sustained else "peak (no sustained fraction is stated)"
     link, note = _link_rate(tier, word)
     return [
