@@ -82,7 +82,7 @@ def test_the_best_plan_is_found_but_for_one_model(sets: dict[str, RunSet]) -> No
     ("name", "mean", "worst"),
     [
         ("megatron-2021", 0.08, 0.10), ("korthikanti-2022", 0.05, 0.05), ("llama-3", 0.10, 0.10),
-        ("mt-nlg-recalibrated", 0.10, 0.10),
+        ("mt-nlg-as-bigscience", 0.10, 0.10), ("bigscience", 0.05, 0.25),
     ],
 )
 def test_runs_of_others(sets: dict[str, RunSet], name: str, mean: float, worst: float) -> None:
@@ -90,11 +90,46 @@ def test_runs_of_others(sets: dict[str, RunSet], name: str, mean: float, worst: 
     assert sets[name].judged.worst <= worst
 
 
-def test_mt_nlg_is_not_reached_and_said_so(sets: dict[str, RunSet]) -> None:
-    """The same shape on the same machines, without DeepSpeed, is: row 9 of Megatron-LM's."""
+def test_mt_nlg_is_not_reached_on_the_first_class_and_said_so(sets: dict[str, RunSet]) -> None:
+    """The same shape on the same machines is, in row 9 of Megatron-LM's."""
     assert -0.23 < sets["mt-nlg"].judged.bias < -0.10
     assert abs(sets["megatron-2021"].rows[8].difference) < 0.05
     assert "20 %" in (ROOT / "docs/accuracy.md").read_text(encoding="utf-8")
+
+
+def test_two_clusters_have_devices_of_one_speed() -> None:
+    """Fits on unlike clusters and models agree on what is the device's, not on networks."""
+    a100, other = load_class("a100").rates, load_class("a100-jean-zay").rates
+    assert other.flop_rate == pytest.approx(a100.flop_rate, rel=0.03)
+    assert other.memory_rate == pytest.approx(a100.memory_rate, rel=0.05)
+    assert other.link_rates[1] < a100.link_rates[1] / 4
+
+
+def test_links_of_jean_zay_are_those_measured_apart() -> None:
+    """An all-reduce of 4 GB over four nodes, in one ring through one adapter of four: 39.86 Gb/s
+    (experiments/bandwidth of the same project); eight devices share the four adapters."""
+    measured = 39.86e9 / 8 * 4 / 8
+    assert load_class("a100-jean-zay").rates.link_rates[1] == pytest.approx(measured, rel=0.2)
+
+
+def test_a_cluster_that_nobody_calibrated(sets: dict[str, RunSet]) -> None:
+    """Plans are chosen well even there; times are 18 % too short."""
+    found = sets["bigscience-elsewhere"]
+    assert not found.counted
+    assert -0.20 < found.judged.bias < -0.15
+    largest = max(choices(found.rows), key=lambda choice: choice.runs)
+    assert (largest.runs, largest.excess < 0.02) == (16, True)
+    assert "18 %" in (ROOT / "docs/accuracy.md").read_text(encoding="utf-8")
+
+
+def test_heads_alone_change_a_step_by_a_fifth() -> None:
+    """What no formula here explains, seen where everything else is equal."""
+    runs = published_runs("bigscience-2022-a100.csv")
+    times = {
+        int(r.architecture.stacks[0].block.attention.heads): r.published for r in runs
+        if r.model == "177.8" and r.plan == "tp 4, dp 8, pp 12, microbatch 2"
+    }
+    assert times[104] > 1.13 * max(times[64], times[128])
 
 
 def test_memory() -> None:
@@ -117,16 +152,42 @@ def test_the_classes_are_what_the_fits_say() -> None:
     assert rates.memory_rate == pytest.approx(a100.rates.memory_rate, rel=2e-3)
     assert rates.link_rates == pytest.approx(a100.rates.link_rates, rel=2e-3)
     assert rates.block_overhead_s == pytest.approx(a100.rates.block_overhead_s, rel=2e-3)
-    for name, file in (("h100", "llama-3-h100.csv"), ("a100-mt-nlg", "mt-nlg-a100.csv")):
-        found = load_class(name)
-        first = calibrated(published_runs(file)[:1], found.rates, found.sizes, only_products=True)
-        assert first.flop_rate == pytest.approx(found.rates.flop_rate, rel=5e-3)
+    first = calibrated(
+        published_runs("llama-3-h100.csv")[:1], h100.rates, h100.sizes, only_products=True
+    )
+    assert first.flop_rate == pytest.approx(h100.rates.flop_rate, rel=5e-3)
     # The others follow from data sheets.
     assert h100.rates.memory_rate == pytest.approx(a100.rates.memory_rate * 3352 / 2039, rel=1e-3)
     assert h100.rates.link_rates == pytest.approx(
         (a100.rates.link_rates[0] * 450 / 300, a100.rates.link_rates[1] * 50 / 12.5), rel=1e-3
     )
     assert h100.rates.block_overhead_s == a100.rates.block_overhead_s
+
+
+def test_the_classes_of_jean_zay_and_selene_are_what_the_fit_says() -> None:
+    found, selene = load_class("a100-jean-zay"), load_class("a100-selene")
+    sheet = replace(class_of_machine(found.machine), overlap=0.0)
+    sheet = replace(sheet, link_rates=(sheet.link_rates[0], 6.25e9))
+    rates = calibrated(published_runs("bigscience-2022-a100.csv")[::2], sheet, found.sizes)
+    assert rates.flop_rate == pytest.approx(found.rates.flop_rate, rel=2e-3)
+    assert rates.memory_rate == pytest.approx(found.rates.memory_rate, rel=2e-3)
+    assert rates.link_rates == pytest.approx(found.rates.link_rates, rel=2e-3)
+    assert rates.block_overhead_s == pytest.approx(found.rates.block_overhead_s, rel=2e-3)
+    between = found.rates.link_rates[1] * 25 / 6.25
+    assert selene.rates.link_rates == pytest.approx((found.rates.link_rates[0], between), rel=1e-3)
+    for name in ("flop_rate", "memory_rate", "block_overhead_s"):
+        assert getattr(selene.rates, name) == getattr(found.rates, name)
+
+
+def test_the_other_half_of_jean_zay_is_met_too() -> None:
+    """Fitted on even rows: other shares of products and overhead, the same accuracy."""
+    runs, found = published_runs("bigscience-2022-a100.csv"), load_class("a100-jean-zay")
+    sheet = replace(class_of_machine(found.machine), overlap=0.0)
+    sheet = replace(sheet, link_rates=(sheet.link_rates[0], 6.25e9))
+    rates = calibrated(runs[1::2], sheet, found.sizes)
+    rows = compare(runs, replace(found, rates=rates))
+    assert summary(rows[::2]).mape <= 0.05
+    assert summary(rows).worst < 0.25
 
 
 def test_no_class_beats_its_data_sheet() -> None:
@@ -137,6 +198,11 @@ def test_no_class_beats_its_data_sheet() -> None:
         assert found.rates.memory_rate <= sheet.memory_rate
         assert all(a <= b for a, b in zip(found.rates.link_rates, sheet.link_rates, strict=True))
         assert 0 < found.rates.block_overhead_s < 0.01
+
+
+def test_the_help_names_every_class() -> None:
+    text = "".join(answer("validate", "--help").replace("│", " ").split())
+    assert ",".join(class_names()) in text
 
 
 @pytest.mark.parametrize("name", ["A100 SXM", "a100-sxm", "NVIDIA A100 SXM", "a100"])

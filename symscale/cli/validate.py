@@ -32,8 +32,8 @@ def validate(
         str | None,
         typer.Option(
             "--class", metavar="NAME",
-            help="A calibrated cluster class: a100, h100, a100-mt-nlg. Default: that of the "
-            "column device, else a100.",
+            help="A calibrated cluster class: a100, a100-jean-zay, a100-selene, h100. Default: "
+            "that of the column device, else a100.",
         ),
     ] = None,
     plot: Annotated[

@@ -93,18 +93,17 @@ def run_sets() -> tuple[RunSet, ...]:
     """
     tables = parse_toml(_FOLDER.joinpath("sets.toml").read_bytes(), "sets.toml")
     return tuple(
-        _run_set(name, {k: str(v) for k, v in table.items()})
-        for name, table in tables.items() if isinstance(table, dict)
+        _run_set(name, table) for name, table in tables.items() if isinstance(table, dict)
     )
 
 
-def _run_set(name: str, table: Mapping[str, str]) -> RunSet:
-    runs = published_runs(table["file"])
-    cluster = load_class(table["class"])
-    seen = {"odd": range(0, len(runs), 2), "first": range(1), "none": range(0)}[table["seen"]]
+def _run_set(name: str, table: Mapping[str, object]) -> RunSet:
+    runs = published_runs(str(table["file"]))
+    cluster = load_class(str(table["class"]))
+    seen = {"odd": range(0, len(runs), 2), "first": range(1), "none": range(0)}[str(table["seen"])]
     return RunSet(
-        name, table["title"], table["source"], cluster, tuple(compare(runs, cluster, seen)),
-        table["note"], not name.endswith("recalibrated"),
+        name, str(table["title"]), str(table["source"]), cluster,
+        tuple(compare(runs, cluster, seen)), str(table["note"]), table.get("counted") is not False,
     )
 
 
