@@ -56,6 +56,15 @@ def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("symscale.cli.output._PATIENCE_S", 1e6)
 
 
+def need_module(name: str) -> None:
+    """Skip the test where a module is not installed; fail where `CI` is set."""
+    if importlib.util.find_spec(name) is None:
+        reason = f"{name} is not installed"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+
+
 @pytest.fixture
 def need_program() -> Callable[[str], str]:
     """A function from the name of an external program to its path.

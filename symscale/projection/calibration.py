@@ -290,7 +290,7 @@ def _link(fit: Fit, tier: str, readings: Sequence[Reading]) -> list[Stated]:
     model = fit.judged.model
     source = _source(fit, readings)
     if any(reading.facts.processes for reading in readings):
-        source = f"{source}: processes of one host through shared memory, no network"[:300]
+        source = f"{source}: processes of one host, no network"[:300]
     phases = OPERATORS[fit.operator].phases
     bandwidth = model.bandwidth_bytes or 0.0
     found = [Stated(

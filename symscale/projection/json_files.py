@@ -24,7 +24,7 @@ _SIZES = ("m", "n", "k", "batch", "tokens", "width", "inputs", "size_bytes", "de
 _KEYS = ("operator", *_SIZES, "word_bytes", "seconds", "spread", "repetitions", "count", "region")
 _MACHINE = (
     "device", "memory_bytes", "cores", "threads", "library", "word", "clock", "processes",
-    "processes_note", "load", "note",
+    "processes_note", "collectives", "accelerators", "load", "note",
 )
 
 

@@ -7,7 +7,7 @@ all-gather (each copies the shares of the others), with a barrier after each pha
 
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any
@@ -22,10 +22,10 @@ from symscale.projection.workload import (
 COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "point-to-point")
 # Containers lend 64 MiB of shared memory by default: two buffers of four processes fit.
 SIZES = tuple(2**p for p in range(14, 23, 2))
-_TIMEOUT_S = 120.0
+TIMEOUT_S = 120.0
 LEAST_SIZES = 3  # without so many nothing can be fitted
 _RUNS = LEAST_REPETITIONS + WARM_UPS
-_STOP = -1
+STOP = -1
 
 
 def largest_bytes() -> int:
@@ -109,9 +109,9 @@ def take_part(
 
 def _follow(buffers: Buffers, rank: int, barrier: Any, control: Any) -> None:
     while True:
-        barrier.wait(_TIMEOUT_S)
+        barrier.wait(TIMEOUT_S)
         index, size = control[0], control[1]
-        if index == _STOP:
+        if index == STOP:
             return
         _run(buffers, COLLECTIVES[index], size, rank, barrier)
 
@@ -119,36 +119,67 @@ def _follow(buffers: Buffers, rank: int, barrier: Any, control: Any) -> None:
 def _run(buffers: Buffers, name: str, size: int, rank: int, barrier: Any) -> None:
     for phase in range(phases_of(name)):
         buffers.step(name, size, rank, phase)
-        barrier.wait(_TIMEOUT_S)
+        barrier.wait(TIMEOUT_S)
 
 
 def _lead(
     buffers: Buffers, barrier: Any, control: Any, budget_s: float
 ) -> Iterator[tuple[Any, ...]]:
+    def once(index: int, size: int) -> float:
+        control[0], control[1] = index, size
+        barrier.wait(TIMEOUT_S)
+        start = time.perf_counter()
+        _run(buffers, COLLECTIVES[index], size, 0, barrier)
+        return time.perf_counter() - start
+
+    yield from paced(once, SIZES, 4, buffers.processes, budget_s)
+    control[0] = STOP
+    barrier.wait(TIMEOUT_S)
+
+
+def paced(
+    once: Callable[[int, int], float], ladder: Sequence[int], word_bytes: int, processes: int,
+    budget_s: float,
+) -> Iterator[tuple[Any, ...]]:
+    """Time every collective at growing sizes, until the budget is used.
+
+    Three sizes of each at least; a larger one is not begun if its runs would not fit.
+
+    Args:
+        once: Runs the collective of an index of COLLECTIVES with so many bytes, on all
+            processes, and returns its seconds.
+        ladder: Bytes, growing; rounded down to equal shares of whole words.
+        word_bytes: Bytes of a word.
+        processes: How many take part.
+        budget_s: Seconds for all collectives.
+
+    Yields:
+        ("next", operator, sizes), then ("measured", operator, sizes, 0, median, spread,
+        repetitions), as `symscale.projection.workload.measure_operators` sends them.
+
+    Example:
+        >>> sent = list(paced(lambda index, size: 1e-3 * size, [4, 8, 16, 32], 4, 1, 0.0))
+        >>> [len(sent), sent[0], sent[1][4]]
+        [30, ('next', 'all-reduce', {'size_bytes': 4, 'devices': 1}), 0.004]
+    """
     deadline = time.monotonic() + budget_s
     for index, name in enumerate(COLLECTIVES):
         left = (deadline - time.monotonic()) / (len(COLLECTIVES) - index)
         median = 0.0
-        for place, wanted in enumerate(SIZES):
-            size = wanted - wanted % (4 * buffers.processes)  # equal shares of whole words
-            growth = wanted / SIZES[max(place - 1, 0)]
+        for place, wanted in enumerate(ladder):
+            size = wanted - wanted % (word_bytes * processes)
+            growth = wanted / ladder[max(place - 1, 0)]
             if place >= LEAST_SIZES and _RUNS * growth * median > left:
                 break
-            allotted = left / (len(SIZES) - place)
-            sizes = {"size_bytes": size, "devices": buffers.processes}
+            allotted = left / (len(ladder) - place)
+            sizes = {"size_bytes": size, "devices": processes}
             yield "next", name, sizes
             begin = time.monotonic()
             times: list[float] = []
             while len(times) < _RUNS or (
                 len(times) < MOST_REPETITIONS and time.monotonic() - begin < allotted
             ):
-                control[0], control[1] = index, size
-                barrier.wait(_TIMEOUT_S)
-                start = time.perf_counter()
-                _run(buffers, name, size, 0, barrier)
-                times.append(time.perf_counter() - start)
+                times.append(once(index, size))
             left -= time.monotonic() - begin
             median, spread = median_and_spread(times[WARM_UPS:])
             yield "measured", name, sizes, 0, median, spread, len(times) - WARM_UPS
-    control[0] = _STOP
-    barrier.wait(_TIMEOUT_S)

@@ -13,12 +13,14 @@ from importlib.util import find_spec
 from multiprocessing.connection import Connection, wait
 from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from symscale.errors import InputError, NoAnswerError
 from symscale.projection.measurement import Measurement
 from symscale.projection.operators import complete
 from symscale.projection.processes import largest_bytes, take_part
+from symscale.projection.torch_processes import take_part as take_torch_part
 from symscale.projection.workload import Settings, measure_operators
 
 LIBRARIES = ("numpy", "torch")
@@ -27,8 +29,12 @@ LEAST_BUDGET_S, MOST_BUDGET_S = 1.0, 3600.0
 _COLLECTIVES_SHARE = 0.2
 _GRACE_S = 5.0
 _PROCESSES = (
-    "collectives ran over processes of this machine through shared memory, not over an "
-    "accelerator's network; their time is by the wall clock"
+    "collectives ran over processes of this machine {how}, not over an accelerator's network; "
+    "their time is by the wall clock"
+)
+_ACCELERATORS = (
+    "collectives ran over the {count} accelerators of this machine, by PyTorch; their time is "
+    "by the wall clock"
 )
 _MOST_PROCESSES = 4
 # What numerical libraries read when they are loaded.
@@ -36,6 +42,9 @@ _THREADS = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS",
 )
+# What glibc's memory reads: it keeps what was freed, as the memory of accelerators does, so
+# that no time is spent on pages anew at every call.
+_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40)}
 
 
 @dataclass
@@ -107,23 +116,45 @@ def profile(
         with _threads_fixed(settings.threads):
             _collect(found, report, _operators(alone))
         if collectives:
-            found.machine["processes"] = True
-            found.machine["processes_note"] = _PROCESSES
+            accelerators = int(found.machine.get("accelerators", 0))
+            key, source = _how_collectives(found, settings, accelerators, share)
             with _threads_fixed(1):
                 try:
-                    _collect(found, report, _collectives(settings.budget_s * share))
+                    _collect(found, report, source)
                 except (NoAnswerError, OSError) as error:  # what else was measured is kept
-                    found.machine["processes_note"] += f"; they ended early ({error})"
+                    found.machine[key] += f"; they ended early ({error})"
     except KeyboardInterrupt:
         found.interrupted = True
     return found
 
 
+def _how_collectives(
+    found: Profile, settings: Settings, accelerators: int, share: float
+) -> tuple[str, Any]:
+    """What measures collectives, and the key of the machine that says so."""
+    budget_s = settings.budget_s * share
+    if settings.library == "torch" and accelerators > 1:
+        found.machine["collectives"] = _ACCELERATORS.format(count=accelerators)
+        return "collectives", _torch_collectives(budget_s, accelerators, True)
+    found.machine["processes"] = True
+    by_torch = settings.library == "torch" and not accelerators
+    how = "by PyTorch's gloo" if by_torch else "through shared memory"
+    found.machine["processes_note"] = _PROCESSES.format(how=how)
+    if by_torch:
+        return "processes_note", _torch_collectives(budget_s, _processes(), False)
+    return "processes_note", _collectives(budget_s)
+
+
+def _processes() -> int:
+    return min(max(cores(), 2), _MOST_PROCESSES)
+
+
 @contextmanager
 def _threads_fixed(threads: int) -> Iterator[None]:
-    """Let processes that start within use so many threads."""
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, str(threads)))
+    """Let processes that start within use so many threads, and keep their memory."""
+    wanted = {**dict.fromkeys(_THREADS, str(threads)), **_MEMORY}
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
     try:
         yield
     finally:
@@ -176,7 +207,7 @@ def _operators(settings: Settings) -> Iterator[Connection]:
 @contextmanager
 def _collectives(budget_s: float) -> Iterator[Connection]:
     context = multiprocessing.get_context("spawn")
-    count = min(max(cores(), 2), _MOST_PROCESSES)
+    count = _processes()
     memory = SharedMemory(create=True, size=2 * count * largest_bytes())
     try:
         ours, theirs = context.Pipe(duplex=False)
@@ -197,6 +228,26 @@ def _collectives(budget_s: float) -> Iterator[Connection]:
         memory.unlink()
 
 
+@contextmanager
+def _torch_collectives(
+    budget_s: float, count: int, accelerated: bool
+) -> Iterator[Connection]:
+    context = multiprocessing.get_context("spawn")
+    with TemporaryDirectory(prefix="symscale-") as folder:
+        ours, theirs = context.Pipe(duplex=False)
+        meeting = str(Path(folder) / "meeting")
+        processes = [
+            context.Process(
+                target=take_torch_part,
+                args=(rank, count, meeting, accelerated, theirs if rank == 0 else None, budget_s),
+            )
+            for rank in range(count)
+        ]
+        with _running(processes):
+            theirs.close()
+            yield ours
+
+
 def _collect(found: Profile, report: Callable[[str], None] | None, source: Any) -> None:
     """Take what a process measures until it is done."""
     with source as connection:
@@ -214,6 +265,12 @@ def _collect(found: Profile, report: Callable[[str], None] | None, source: Any) 
                 return
             if kind == "library":
                 found.machine["library"] = rest[0]
+                found.machine.update(rest[1])
+                if "accelerators" in rest[1] and found.machine["clock"] == "cpu":
+                    raise InputError(
+                        "--clock cpu counts a processor's time, not the accelerator's; leave it "
+                        "out, or measure the processor with --library numpy"
+                    )
             elif kind == "next" and report is not None:
                 name, sizes = rest
                 shown = Measurement(name, complete(name, sizes), 4, 1.0, "")

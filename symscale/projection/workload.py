@@ -11,7 +11,7 @@ import signal
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -98,13 +98,14 @@ def ladder(name: str, dense: int = 1) -> list[dict[str, int]]:
 def measure_operators(connection: Connection, settings: Settings) -> None:
     """Measure operators, and send each as soon as it is done.
 
-    What is sent: ("library", text), then ("measured", operator, sizes, word_bytes, median,
-    spread, repetitions), ("next", operator, sizes) before each, and at the end ("done",).
+    What is sent: ("library", text, facts of the machine), then ("measured", operator, sizes,
+    word_bytes, median, spread, repetitions), ("next", operator, sizes) before each, and at the
+    end ("done",).
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this decides
     _pin(settings.threads)
     library = _torch(settings) if settings.library == "torch" else _numpy()
-    connection.send(("library", library.title))
+    connection.send(("library", library.title, library.facts))
     deadline = time.monotonic() + settings.budget_s
     shares = list(settings.shares)
     for place, (name, share) in enumerate(shares):
@@ -128,12 +129,16 @@ class Library:
     Attributes:
         title: Its name and version.
         word_bytes: Bytes of the words it computes with.
-        make: From an operator and its sizes to a function that runs it once, to the end.
+        make: From an operator and its sizes to a function that runs it once, or begins it.
+        finish: Waits until all that was begun is done.
+        facts: What it knows of the machine that is measured, as the file holds it.
     """
 
     title: str
     word_bytes: int
     make: Callable[[str, Mapping[str, int]], Callable[[], Any]]
+    finish: Callable[[], Any] = lambda: None
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _operator(
@@ -150,7 +155,7 @@ def _operator(
         yield "next", name, size
         start = time.monotonic()
         call = library.make(name, size)
-        times = timed(call, left / (len(sizes) - index), settings.clock)
+        times = timed(call, left / (len(sizes) - index), settings.clock, library.finish)
         left -= time.monotonic() - start
         median, spread = median_and_spread(times)
         before = (median, cost)
@@ -161,10 +166,14 @@ def _cost(name: str, size: Mapping[str, int], word_bytes: int) -> float:
     return float(work_flop(name, size) or moved_bytes(name, size, word_bytes))
 
 
-def timed(call: Callable[[], Any], allotted_s: float, clock: str = "wall") -> list[float]:
+def timed(
+    call: Callable[[], Any], allotted_s: float, clock: str = "wall",
+    finish: Callable[[], Any] = lambda: None,
+) -> list[float]:
     """Time a function: warm up, then repeat until the time allotted is used.
 
-    Three repetitions at least, fifty at most; short calls are repeated within each.
+    Three repetitions at least, fifty at most; short calls are repeated within each, and
+    what they began is waited for at the end of each.
 
     Example:
         >>> len(timed(lambda: None, 0.0))
@@ -173,8 +182,10 @@ def timed(call: Callable[[], Any], allotted_s: float, clock: str = "wall") -> li
     now = time.thread_time if clock == "cpu" else time.perf_counter
     begin = time.monotonic()
     call()
+    finish()
     start = time.perf_counter()
     call()
+    finish()
     inner = max(1, math.ceil(_SHORTEST_S / max(time.perf_counter() - start, 1e-9)))
     inner = min(inner, 10_000)
     times: list[float] = []
@@ -184,6 +195,7 @@ def timed(call: Callable[[], Any], allotted_s: float, clock: str = "wall") -> li
         start = now()
         for _ in range(inner):
             call()
+        finish()
         times.append((now() - start) / inner)
     return times
 
@@ -245,28 +257,25 @@ def _torch(settings: Settings) -> Library:
     def random(*shape: int) -> Any:
         return torch.rand(shape, device=device, dtype=kind)
 
-    def finished(call: Callable[[], Any]) -> Callable[[], Any]:
-        if not accelerated:
-            return call
-
-        def whole() -> None:
-            call()
-            torch.cuda.synchronize()
-
-        return whole
-
     def make(name: str, size: Mapping[str, int]) -> Callable[[], Any]:
         if name.endswith("product"):
             b = (size["batch"],) if name.startswith("batched") else ()
             left, right = random(*b, size["m"], size["k"]), random(*b, size["k"], size["n"])
-            return finished(lambda: torch.matmul(left, right))
+            out = torch.empty((*b, size["m"], size["n"]), device=device, dtype=kind)
+            return lambda: torch.matmul(left, right, out=out)
         x = random(size["tokens"], size["width"])
         if name == "layer norm":
-            return finished(
-                lambda: torch.nn.functional.layer_norm(x, (size["width"],))
-            )
-        other = random(size["tokens"], size["width"])
-        return finished(lambda: torch.add(x, other))
+            return lambda: torch.nn.functional.layer_norm(x, (size["width"],))
+        out, other = torch.empty_like(x), random(size["tokens"], size["width"])
+        return lambda: torch.add(x, other, out=out)
 
-    where = torch.cuda.get_device_name(0) if accelerated else "CPU"
-    return Library(f"PyTorch {torch.__version__}, {str(kind)[6:]} on {where}", word, make)
+    facts: dict[str, Any] = {}
+    if accelerated:
+        about = torch.cuda.get_device_properties(0)
+        facts = {"device": about.name, "memory_bytes": int(about.total_memory),
+                 "accelerators": int(torch.cuda.device_count())}
+    where = facts.get("device", "CPU")
+    return Library(
+        f"PyTorch {torch.__version__}, {str(kind)[6:]} on {where}", word, make,
+        torch.cuda.synchronize if accelerated else lambda: None, facts,
+    )

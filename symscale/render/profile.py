@@ -26,9 +26,13 @@ def profile_document(found: Profile) -> Document:
     if "load" in machine:
         said.append(f"load when it began: {machine['load']}")
     blocks: list[Block] = [paragraph("; ".join(said) + ".")]
-    if machine.get("processes"):
-        note = str(machine["processes_note"])
+    if note := str(machine.get("processes_note", machine.get("collectives", ""))):
         blocks.append(paragraph(f"{note[0].upper()}{note[1:]}."))
+    if float(machine.get("load", 0)) > machine["cores"] - machine["threads"] + 0.5:
+        blocks.append(paragraph(
+            "Others use this machine: their work is in these times. Measure again when it is "
+            "quiet, or with --threads 1 --clock cpu."
+        ))
     if found.interrupted:
         blocks.append(paragraph("Interrupted: what was measured until then."))
     blocks.append(Table(columns, tuple(rows), "Median of the runs, and the spread of their middle "
