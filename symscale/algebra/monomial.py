@@ -298,7 +298,11 @@ def _expressions(
 
 
 def _atom_order(power: tuple[sp.Expr, Exponent]) -> tuple[int, int, str]:
-    atom = power[0]
+    return _order(power[0])
+
+
+@lru_cache(maxsize=4096)
+def _order(atom: sp.Expr) -> tuple[int, int, str]:
     if atom.is_Integer:
         return (0, int(atom), "")
     return (1, 0, str(atom))

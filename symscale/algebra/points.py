@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy as sp
 
@@ -12,10 +12,10 @@ from symscale.algebra.certificate import Certificate
 from symscale.algebra.elimination import echelon
 from symscale.algebra.limit import Limit, Piece
 from symscale.algebra.loglinear import exponent_matrix, field_to_expr
-from symscale.algebra.monomial import ONE, Monomial
+from symscale.algebra.monomial import Monomial
 from symscale.algebra.program import Program
 from symscale.algebra.regions import find_witness, logarithm
-from symscale.algebra.scalars import scalars_for
+from symscale.algebra.scalars import Scalars, scalars_for
 from symscale.errors import FormulaError
 
 Values = Mapping[sp.Symbol, sp.Rational]
@@ -83,14 +83,16 @@ def _lift(program: Program, tight: list[int], forcing: list[int]) -> OptimalPoin
     one = scalars.convert(sp.Integer(1))
     rows = exponent_matrix(program, scalars)
     form = echelon([rows[i] for i in tight], one)
-    parts = [program.constraints[i].ratio.split(program.variables)[1] for i in tight]
-    values = dict.fromkeys(program.variables, ONE)
+    # Exponents are kept in the field, where sums are cheap, and become expressions once.
+    tables = [
+        {atom: scalars.convert(e) for atom, e in c.ratio.powers if atom not in program.variables}
+        for c in program.constraints
+    ]
+    exponents: dict[sp.Symbol, _Table] = {x: {} for x in program.variables}
     for pivot, operation in zip(form.pivots, form.operations, strict=True):
-        value = ONE
-        for part, weight in zip(parts, operation, strict=True):
-            if weight:
-                value = value / part ** field_to_expr(scalars, weight)
-        values[program.variables[pivot]] = value
+        for i, weight in zip(tight, operation, strict=True):
+            _add(exponents[program.variables[pivot]], tables[i], -weight)
+    values = {x: _monomial(scalars, table) for x, table in exponents.items()}
     fixed = echelon([rows[i] for i in forcing], one)
     free = set(program.variables) - {
         program.variables[pivot]
@@ -98,13 +100,30 @@ def _lift(program: Program, tight: list[int], forcing: list[int]) -> OptimalPoin
         if not any(x for k, x in enumerate(row) if k != pivot)
     }
     conditions = []
-    for index, constraint in enumerate(program.constraints):
-        ratio = constraint.ratio.substitute(values)
-        if index in tight or ratio.is_one or not ratio.free_symbols:
+    for index, (table, row) in enumerate(zip(tables, rows, strict=True)):
+        if index in tight:
             continue
-        conditions.append(ratio)
+        for x, weight in zip(program.variables, row, strict=True):
+            _add(table, exponents[x], weight)
+        ratio = _monomial(scalars, table)
+        if not ratio.is_one and ratio.free_symbols:
+            conditions.append(ratio)
     names = tuple(program.constraints[i].name for i in tight)
     return OptimalPoint(values, names, tuple(dict.fromkeys(conditions)), frozenset(free))
+
+
+_Table: TypeAlias = dict[sp.Expr, Any]
+
+
+def _add(table: _Table, other: _Table, weight: Any) -> None:
+    """Multiply a monomial, as exponents in a field, by another one's power."""
+    if weight:
+        for atom, exponent in other.items():
+            table[atom] = table[atom] + weight * exponent if atom in table else weight * exponent
+
+
+def _monomial(scalars: Scalars, table: _Table) -> Monomial:
+    return Monomial.from_powers({atom: field_to_expr(scalars, e) for atom, e in table.items()})
 
 
 def certify(limit: Limit, piece: Piece, values: Values | None = None) -> Certificate:
