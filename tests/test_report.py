@@ -1,8 +1,11 @@
 """Reports, fragments, bibliographies and PDF: what authors paste and hand on."""
 
+import multiprocessing
 import os
 import re
+import resource
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +13,8 @@ import pytest
 import sympy as sp
 
 from symscale.checks import check_derivation
+from symscale.cli.aside import aside
+from symscale.errors import NoAnswerError, UnknownNameError
 from symscale.library import derivation_names, load_derivation
 from symscale.render import latex
 from symscale.render.bibtex import bibtex
@@ -21,9 +26,12 @@ from symscale.render.fragment import PACKAGES, cited_keys, fragment
 from symscale.render.lines import LINE, latex_lines
 from symscale.render.pdf import make_pdf
 from symscale.render.references import References
+from symscale.render.report_figures import draw_figures
 from symscale.sources import load_sources
 from symscale.symbols import symbols
 from test_cli import answer, refusal, run
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def document_of(name: str) -> Document:
@@ -192,6 +200,71 @@ def test_report_refuses_before_it_works(tmp_path: Path) -> None:
     twice = ("report", "--hardware", "h100-sxm,h100-sxm", "-o", str(tmp_path / "a"))
     assert "named twice" in refusal(*twice)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file"]
+
+
+@pytest.mark.parametrize("most", [2_000, 40_000, 100_000])
+def test_a_report_that_does_not_fit_leaves_nothing(most: int, tmp_path: Path) -> None:
+    """Files may grow to so many bytes only: a figure or the document fails half-way."""
+    folder = tmp_path / "new" / "report"
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "symscale", "report", "--no-pdf", "-o", str(folder)],
+        preexec_fn=limit, capture_output=True, text=True, check=False, timeout=300,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(ROOT)},
+    )
+    line = f"symscale: -o {folder}: File too large; name another folder\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", line)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_where_nobody_may_write(tmp_path: Path) -> None:
+    refusal("report", "--hardware", "nothing", "-o", str(tmp_path / "x"))  # loads all modules
+    tmp_path.chmod(0o500)
+    root = os.geteuid() == 0
+    if root:  # who may write everywhere; nobody may not
+        os.seteuid(65534)
+    try:
+        assert "ermission" in refusal("report", "--no-pdf", "-o", str(tmp_path / "x"))
+    finally:
+        if root:
+            os.seteuid(0)
+        tmp_path.chmod(0o700)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_machines_of_one_name_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "h100-sxm.toml"
+    text = 'base = "h100-sxm"\ntitle = "mine"\nreason = "a trial"\n'
+    file.write_text(text, encoding="utf-8")
+    line = refusal("report", "--hardware", f"h100-sxm,{file}", "-o", str(tmp_path / "a"))
+    assert "two machines are called h100-sxm" in line
+
+
+# What a second process does
+
+
+def test_work_aside_hands_back_what_it_raised() -> None:
+    nowhere = Path("/nowhere/at/all")
+    with aside(draw_figures, ["h100-sxm"], False, nowhere) as drawn, \
+            pytest.raises(FileNotFoundError):
+        drawn()
+    with aside(draw_figures, ["nothing"], False, nowhere) as drawn, \
+            pytest.raises(UnknownNameError, match="nothing"):
+        drawn()
+
+
+def test_work_aside_that_dies_is_told() -> None:
+    with aside(os._exit, 3) as drawn, pytest.raises(NoAnswerError, match="ended early"):
+        drawn()
+
+
+def test_work_aside_is_ended_when_nobody_waits(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), aside(draw_figures, ["h100-sxm"], False, tmp_path):
+        raise KeyboardInterrupt
+    assert not multiprocessing.active_children()
 
 
 def test_limits_and_cliffs_draw(tmp_path: Path) -> None:

@@ -3,19 +3,17 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from symscale.cli.aside import aside
 from symscale.cli.options import ForceOption
 from symscale.cli.output import progress_text
 from symscale.errors import InputError, SymscaleError
-
-if TYPE_CHECKING:
-    from symscale.render.report import Report
 
 MOST_NAMES = 12
 
@@ -47,11 +45,8 @@ def report(
     machines, models = _names("--hardware", hardware), _names("--model", model or "")
     if not machines:
         raise InputError("--hardware: name at least one machine")
-    from symscale.render.report import make_report
-
     with progress_text("report") as show:
-        made = make_report(machines, models, show)
-        note = _write(folder, lambda place: _fill(place, made, pdf, show))
+        note = _write(folder, lambda place: _fill(place, machines, models, pdf, show))
     for line in note:
         typer.echo(f"symscale: {line}", err=True)
 
@@ -77,25 +72,27 @@ def _check_folder(folder: Path, force: bool) -> None:
 
 
 def _fill(
-    place: Path, made: "Report", pdf: bool, show: Callable[[str], object]
+    place: Path, machines: Sequence[str], models: Sequence[str], pdf: bool,
+    show: Callable[[str], object],
 ) -> list[str]:
     """Write everything into a folder; return what had to be left out."""
-    from symscale.render import latex, markdown
+    from symscale.render import html, latex, markdown
     from symscale.render.data import dump
+    from symscale.render.report import make_report
+    from symscale.render.report_figures import draw_figures
 
-    tex = latex.render(made.document)
-    (place / "report.tex").write_text(tex, encoding="utf-8")
-    (place / "report.md").write_text(markdown.render(made.document), encoding="utf-8")
-    (place / "references.bib").write_text(made.bibliography, encoding="utf-8")
-    (place / "data").mkdir()
-    for name, data in made.data.items():
-        (place / "data" / name).write_text(dump(data), encoding="utf-8")
-    for name, draw in made.figures.items():
-        show(f"figure {name}")
-        for ending in (".pdf", ".svg"):
-            draw(place / (name + ending))
-    from symscale.render import html
-
+    # Half of the time goes into figures, which need nothing of the rest.
+    with aside(draw_figures, machines, bool(models), place) as drawn:
+        made = make_report(machines, models, show)
+        tex = latex.render(made.document)
+        (place / "report.tex").write_text(tex, encoding="utf-8")
+        (place / "report.md").write_text(markdown.render(made.document), encoding="utf-8")
+        (place / "references.bib").write_text(made.bibliography, encoding="utf-8")
+        (place / "data").mkdir()
+        for name, data in made.data.items():
+            (place / "data" / name).write_text(dump(data), encoding="utf-8")
+        show("figures")
+        drawn()
     drawings = {name: (place / f"{name}.svg").read_bytes() for name in made.figures}
     (place / "report.html").write_text(html.render(made.document, drawings), encoding="utf-8")
     if not pdf:

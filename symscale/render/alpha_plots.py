@@ -16,12 +16,12 @@ LARGEST = sp.Rational(3, 10)  # of alpha; at 1/2 the exponents have a pole
 POINTS = 81
 
 
-def alpha_plot(answers: Sequence[Answer], path: Path) -> None:
+def alpha_plot(answers: Sequence[Answer], *paths: Path) -> None:
     """Draw every piece of the limit against alpha, for one machine or several.
 
     Args:
         answers: The limits of machines; every parameter but alpha must have a number.
-        path: Where to draw it.
+        paths: Where to draw it.
 
     Raises:
         InputError: If a parameter has no number.
@@ -53,4 +53,4 @@ def alpha_plot(answers: Sequence[Answer], path: Path) -> None:
         axes.set_xlabel(r"$\alpha$: the critical batch over the depth grows as $T^\alpha$")
         axes.set_ylabel("largest training run, $T$ [FLOP]")
         axes.legend(fontsize=7)
-        save(figure, path)
+        save(figure, *paths)

@@ -18,12 +18,12 @@ DECADES = 3  # below the first cliff, and above the last where no end is known
 POINTS = 240
 
 
-def cliffs_plot(answers: Sequence[CliffsAnswer], path: Path) -> None:
+def cliffs_plot(answers: Sequence[CliffsAnswer], *paths: Path) -> None:
     """Draw U(T) of one machine or several, cliffs marked, up to where no run fits.
 
     Args:
         answers: The answers; every parameter but T must have a number.
-        path: Where to draw it.
+        paths: Where to draw it.
 
     Raises:
         InputError: If an answer lacks numbers.
@@ -37,7 +37,7 @@ def cliffs_plot(answers: Sequence[CliffsAnswer], path: Path) -> None:
         axes.set_xlabel("training compute, $T$ [FLOP]")
         axes.set_ylabel("utilization of the peak rate, $U$")
         axes.legend(loc="lower left", fontsize=8)
-        save(figure, path)
+        save(figure, *paths)
 
 
 def _curve(axes: Any, answer: CliffsAnswer, shade: str) -> None:

@@ -96,10 +96,12 @@ def drawing(
         yield make
 
 
-def save(figure: Any, path: Path) -> None:
-    """Write a figure, the same bytes each time."""
+def save(figure: Any, *paths: Path) -> None:
+    """Write a figure into files, the same bytes each time; it is laid out once."""
     metadata = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {}}
-    figure.savefig(path, metadata=metadata[path.suffix.lower()])
+    for path in paths:
+        figure.savefig(path, metadata=metadata[path.suffix.lower()])
+        figure.set_layout_engine("none")
 
 
 def _label(axis: Axis) -> str:

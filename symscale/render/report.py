@@ -1,34 +1,29 @@
 """One document on machines and models: notation, limits, costs, derivations, figures."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
 
 from symscale.checks import check_derivation
+from symscale.errors import InputError
 from symscale.library import load_derivation
 from symscale.machine import Machine, load_machine
-from symscale.render.alpha_plots import alpha_plot
 from symscale.render.bibtex import bibtex
 from symscale.render.catalogue import symbols_document
-from symscale.render.cliff_plots import cliffs_plot
 from symscale.render.combine import Chapter, combine
 from symscale.render.cost_data import costs_data
 from symscale.render.costs import costs_document
 from symscale.render.derivations import derivation_document
-from symscale.render.document import Bibliography, Document, Figure, Heading, paragraph
+from symscale.render.document import Bibliography, Document, Heading, paragraph
 from symscale.render.ratios import ratios_data, ratios_document
 from symscale.render.report_data import cliffs_data, limits_data
+from symscale.render.report_figures import KS, limit_figures, share_figures
 from symscale.render.reports import cliffs_document, limits_document
-from symscale.render.share_plots import share_plot
 from symscale.simulate.transformer_planning import tensor_degrees
-from symscale.studies.answer import Answer, CliffsAnswer, cliffs, training_limits
+from symscale.studies.answer import cliffs, training_limits
 from symscale.studies.cost_answer import cost_answer
-from symscale.studies.future import Case, future_cases
 from symscale.studies.ratio_answer import ratio_answer
 from symscale.studies.transformer_request import PlanOptions, transformer_request
 
@@ -36,7 +31,6 @@ DERIVATIONS = ("training-limits", "utilization-cliffs", "tensor-shard", "nanobat
                "batch-slicing", "latency-wall")
 MODEL_DERIVATIONS = ("layer-flop", "edge-and-slack", "serialized-share", "required-tp",
                      "activation-memory")
-KS = (1, 2, 4)
 
 
 @dataclass(frozen=True)
@@ -45,12 +39,12 @@ class Report:
 
     Attributes:
         document: The document.
-        figures: What draws each figure, by its file name without ending.
+        figures: Names of its figures, without ending; `report_figures` draws them.
         data: The data behind it, by file name.
     """
 
     document: Document
-    figures: dict[str, Callable[[Path], None]]
+    figures: tuple[str, ...]
     data: dict[str, dict[str, Any]]
 
     @property
@@ -77,34 +71,28 @@ def make_report(
         InputError: If a machine or model is unknown.
     """
     machines = [load_machine(name) for name in hardware]
+    names = [machine.name for machine in machines]
+    for name in names:
+        if names.count(name) > 1:
+            raise InputError(f"two machines are called {name}; give one another name")
     chapters: list[Chapter] = []
-    figures: dict[str, Callable[[Path], None]] = {}
     data: dict[str, dict[str, Any]] = {}
-    answers: list[CliffsAnswer] = []
-    limits: list[Answer] = []
     for name, machine in zip(hardware, machines, strict=True):
         progress(machine.name)
         limit, utilization = training_limits(name), cliffs(name)
-        answers.append(utilization)
-        limits.append(limit)
         data[f"limits-{machine.name}.json"] = limits_data(limit)
         data[f"cliffs-{machine.name}.json"] = cliffs_data(utilization)
         chapters.append(_titled(f"limits-{machine.name}", limits_document(limit), machine))
         chapters.append(_titled(f"cliffs-{machine.name}", cliffs_document(utilization), machine))
-    if answers:
-        figures["utilization"] = lambda path: cliffs_plot(answers, path)
-        figures["alpha"] = lambda path: alpha_plot(limits, path)
-        last = chapters[-1]
-        drawn = (
-            Figure("utilization", "Utilization against training compute, cliffs dotted, the last "
-                   "run crossed."),
-            Figure("alpha", "The largest run against the growth of the critical batch over the "
-                   "depth; thin: each piece."),
-        )
-        chapters[-1] = Chapter(last.name, last.document, drawn)
+    drawn = limit_figures(hardware)
+    chapters[-1] = replace(chapters[-1], extra=tuple(d.block for d in drawn))
     for name in models:
         progress(name)
-        chapters += _model(name, hardware, machines, figures, data)
+        chapters += _model(name, hardware, machines, data)
+    if models:
+        shares = share_figures(hardware)
+        chapters[-1] = replace(chapters[-1], extra=tuple(d.block for d in shares))
+        drawn += shares
     for name in (*DERIVATIONS, *(MODEL_DERIVATIONS if models else ())):
         progress(name)
         derivation = load_derivation(name)
@@ -117,7 +105,8 @@ def make_report(
         "their elasticities; costs by component; and the derivations, each step of which was "
         "checked when this report was made."
     )
-    return Report(combine(f"How far training scales: {named}", (lead,), chapters), figures, data)
+    document = combine(f"How far training scales: {named}", (lead,), chapters)
+    return Report(document, tuple(d.name for d in drawn), data)
 
 
 def _titled(name: str, document: Document, machine: Machine) -> Chapter:
@@ -126,7 +115,7 @@ def _titled(name: str, document: Document, machine: Machine) -> Chapter:
 
 def _model(
     name: str, hardware: Sequence[str], machines: Sequence[Machine],
-    figures: dict[str, Callable[[Path], None]], data: dict[str, dict[str, Any]],
+    data: dict[str, dict[str, Any]],
 ) -> list[Chapter]:
     answer = cost_answer(transformer_request(name))
     slug = answer.model.architecture.name
@@ -143,29 +132,7 @@ def _model(
         chapters.append(
             Chapter(f"ratios-{slug}-{machine.name}", Document(title, document.blocks))
         )
-    for machine in machines:
-        file = f"share-{machine.name}"
-        if file in figures or machine.tiers[0].bandwidth.unlimited:
-            continue
-        figures[file] = _share_drawer(machine)
-        caption = (
-            f"Share of serialized communication over widths and degrees, on {machine.title}, as "
-            "arithmetic gets k times faster than the network."
-        )
-        last = chapters[-1]
-        chapters[-1] = Chapter(last.name, last.document, (*last.extra, Figure(file, caption)))
     return chapters
-
-
-def _share_drawer(machine: Machine) -> Callable[[Path], None]:
-    @cache
-    def cases() -> list[Case]:
-        return future_cases(machine, [Fraction(k) for k in KS])
-
-    def draw(path: Path) -> None:
-        share_plot(cases(), KS, machine.title, path)
-
-    return draw
 
 
 def _largest_in_node(name: str, machine: Machine) -> int:

@@ -27,11 +27,11 @@ def projected_share_plot(
         (p.sizes.d_model, p.sizes.N_TP, p.sizes.n_ctx): p.errors
         for p in found.cases if p.sizes.sequences == 1
     }
-    share_plot(cases, ks, f"projected from {name[:60]}", path, errors)
+    share_plot(cases, ks, f"projected from {name[:60]}", path, errors=errors)
 
 
 def share_plot(
-    cases: Sequence[Case], ks: Sequence[object], title: str, path: Path,
+    cases: Sequence[Case], ks: Sequence[object], title: str, *paths: Path,
     errors: Errors | None = None,
 ) -> None:
     """Draw share against width, a line for each degree, a panel for each k.
@@ -43,7 +43,7 @@ def share_plot(
         cases: The grid.
         ks: How many times faster than the network arithmetic has become.
         title: What hardware it is.
-        path: Where to draw it.
+        paths: Where to draw it.
         errors: Standard errors of the shares by width, degree and length, for bars.
     """
     lengths = sorted({c.n_ctx for c in cases})
@@ -59,7 +59,7 @@ def share_plot(
             f"{title}: lines for sequences of {middle} tokens, bands {lengths[0]} to {lengths[-1]};"
             " hollow: does not fit; grey: 40 to 75 %", fontsize=9,
         )
-        save(figure, path)
+        save(figure, *paths)
 
 
 def _panel(axes: Any, cases: Sequence[Case], i: int, middle: int, errors: Errors) -> None:

@@ -1,0 +1,60 @@
+"""Work that a second process does while the first goes on."""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+
+from symscale.errors import NoAnswerError
+
+_GRACE_S = 5.0
+
+
+@contextmanager
+def aside(work: Callable[..., None], *given: object) -> Iterator[Callable[[], None]]:
+    """Let a process of its own do some work.
+
+    Args:
+        work: A function of a module, which the process imports.
+        given: What it is called with.
+
+    Yields:
+        A function that waits for the end of the work, and raises what it raised. Work that
+        nobody waited for is ended.
+
+    Raises:
+        NoAnswerError: If the process ends without an answer.
+    """
+    context = get_context("spawn")  # a copy of this one could inherit locks that nobody opens
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(theirs, work, given))
+
+    def wait() -> None:
+        try:
+            error = ours.recv()
+        except EOFError:
+            raise NoAnswerError(
+                f"the process for {work.__name__} ended early, for want of memory perhaps"
+            ) from None
+        if error is not None:
+            raise error
+
+    process.start()
+    theirs.close()
+    try:
+        yield wait
+    finally:
+        process.terminate()
+        process.join(_GRACE_S)
+        ours.close()
+
+
+def _work(connection: Connection, work: Callable[..., None], given: tuple[object, ...]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this decides
+    try:
+        work(*given)
+    except Exception as error:
+        connection.send(error)
+    else:
+        connection.send(None)
