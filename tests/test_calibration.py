@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from symscale.machine import load_machine, lump, parameters_of
+from symscale.presets.toml_text import quoted
 from symscale.projection.files import read_measurements
 from symscale.projection.fitting import (
     LIMIT,
@@ -18,7 +19,6 @@ from symscale.projection.fitting import (
     predicted_errors,
 )
 from symscale.projection.measurement import Measurement
-from symscale.projection.preset_file import quoted
 from test_cli import run
 
 ROOT = Path(__file__).resolve().parents[1]

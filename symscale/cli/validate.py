@@ -1,16 +1,19 @@
 """Command `validate`."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from symscale.cli.options import ForceOption, FormatOption, OutputOption
-from symscale.cli.output import check_paths, emit, write_by
+from symscale.cli.output import check_paths, emit, write_by, write_whole
 from symscale.errors import InputError
 
 if TYPE_CHECKING:
     from symscale.render.validation import OwnRuns
+
+_DEVICE = "a100-sxm"
 
 
 def validate(
@@ -31,9 +34,17 @@ def validate(
     name: Annotated[
         str | None,
         typer.Option(
-            "--class", metavar="NAME",
-            help="A calibrated cluster class: a100, a100-jean-zay, a100-selene, h100. Default: "
-            "that of the column device, else a100.",
+            "--class", metavar="NAME|FILE.toml",
+            help="A calibrated cluster class: a100, a100-jean-zay, a100-selene, h100, or a file "
+            "that --calibrate wrote. Default: that of the column device, else a100.",
+        ),
+    ] = None,
+    calibrate: Annotated[
+        Path | None,
+        typer.Option(
+            "--calibrate", metavar="FILE.toml",
+            help="Fit a class to your runs on --hardware (a100-sxm if not given), judge it on "
+            "every second one, and write it.",
         ),
     ] = None,
     plot: Annotated[
@@ -48,15 +59,21 @@ def validate(
     force: ForceOption = False,
 ) -> None:
     """Measured runs against computed ones: difference of each, mean, worst, bias, ranks."""
-    check_paths({"--plot": plot, "-o": output}, force)
+    check_paths({"--plot": plot, "-o": output, "--calibrate": calibrate}, force)
     if runs is None:
-        if hardware is not None or name is not None:
+        if (hardware, name, calibrate) != (None, None, None):
             raise InputError(
-                "--hardware and --class are for runs of your own; name their file, RUNS.csv"
+                "--hardware, --class and --calibrate are for runs of your own; name their file, "
+                "RUNS.csv"
             )
         _published(plot, form, output, force)
         return
-    own = _own(runs, hardware, name)
+    if calibrate is None:
+        own = _own(runs, hardware, name)
+    elif name is not None:
+        raise InputError("--calibrate fits a class and --class names one; give one of them")
+    else:
+        own = _calibrated(runs, hardware, calibrate)
     from symscale.render.validation import own_data, own_document, parity_plot
 
     if plot is not None:
@@ -102,6 +119,31 @@ def _own(file: str, hardware: str | None, name: str | None) -> "OwnRuns":
         notes.append(f"class {DEFAULT}, where the file has no column device")
     used = [cluster] if cluster else [load_class(n) for n in dict.fromkeys(r.cluster for r in rows)]
     return OwnRuns(file, tuple(rows), tuple(used), tuple(notes))
+
+
+def _calibrated(file: str, hardware: str | None, target: Path) -> "OwnRuns":
+    if target.suffix.lower() != ".toml":
+        raise InputError(f"--calibrate {target}: name a file that ends in .toml")
+    from symscale.machine import load_machine
+    from symscale.render.validation import OwnRuns
+    from symscale.validation.comparison import compare
+    from symscale.validation.own_class import class_text, own_class
+    from symscale.validation.runs import VOCABULARY, read_runs
+
+    found = read_runs(file)
+    machine = load_machine(hardware or _DEVICE)
+    fitted = own_class(found, machine, target.stem[:60], Path(file).name)
+    rows = compare(found, fitted.cluster, fitted.seen)
+    notes = []
+    if any(run.vocabulary_assumed for run in found):
+        notes.append(f"a vocabulary of {VOCABULARY}, where the file has no column vocab")
+    if hardware is None:
+        notes.append(f"{machine.title}, as --hardware is not given")
+    device = machine.name
+    if hardware is not None and hardware.lower().endswith(".toml"):
+        device = os.path.relpath(hardware, target.parent)
+    write_whole(target, class_text(fitted.cluster, device), "--calibrate")
+    return OwnRuns(file, tuple(rows), (fitted.cluster,), tuple(notes), fitted.at_bound)
 
 
 def register(app: typer.Typer) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from symscale.presets.machines import Machine
-from symscale.presets.tables import printable
+from symscale.presets.toml_text import figure_text, quoted
 from symscale.projection.fitting import Judged
 
 WORDS = {8: "64 bit", 4: "32 bit", 2: "16 bit", 1: "8 bit"}
@@ -105,25 +105,7 @@ def preset_text(found: Calibration) -> str:
 
 
 def _figure_text(figure: Stated) -> str:
-    parts = [f"value = {_decimal(figure.value)}", f"unit = {quoted(figure.unit)}"]
-    for key in ("direction", "condition", "source", "note"):
-        if text := getattr(figure, key):
-            parts.append(f"{key} = {quoted(text)}")
-    return f"{figure.key} = {{ {', '.join(parts)} }}"
-
-
-def _decimal(value: float) -> str:
-    """A number to four digits, as TOML writes it."""
-    text = f"{value:.4g}"
-    return text if "e" not in text else f'"{text}"'
-
-
-def quoted(text: str) -> str:
-    r"""Return a text as a basic string of TOML, on one line.
-
-    Example:
-        >>> print(quoted('a "b"'))
-        "a \"b\""
-    """
-    plain = printable(text, 300)
-    return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return figure_text(
+        figure.key, figure.value, figure.unit, figure.source, direction=figure.direction,
+        condition=figure.condition, note=figure.note,
+    )

@@ -37,12 +37,19 @@ class OwnRuns:
         rows: The comparisons.
         classes: The classes on which they were computed.
         notes: What was assumed.
+        at_bound: Constants of a class fitted to these runs that ended at the data sheet.
     """
 
     file: str
     rows: tuple[Comparison, ...]
     classes: tuple[CalibratedClass, ...]
     notes: tuple[str, ...]
+    at_bound: tuple[str, ...] = ()
+
+    @property
+    def judged(self) -> tuple[Comparison, ...]:
+        """The rows that no fit saw; all, where it saw all."""
+        return tuple(row for row in self.rows if not row.seen) or self.rows
 
 
 def percent(share: float | None, signed: bool = True) -> str:
@@ -97,18 +104,26 @@ def published_document(sets: Sequence[RunSet], memory: Sequence[MemoryRow]) -> D
 
 def own_document(own: OwnRuns) -> Document:
     """A user's runs: a summary, the class, every row."""
-    whole = summary(own.rows)
+    whole = summary(own.judged)
     ranks = _rank(whole.rank_correlation)
+    fitted = any(row.seen for row in own.rows)
+    alone = all(row.seen for row in own.rows)
+    which = ", all of which the fit saw" if alone else " that the fit did not see" if fitted else ""
     blocks: list[Block] = [
         paragraph(
-            f"{whole.runs} {'run' if whole.runs == 1 else 'runs'} of {own.file}: mean absolute "
-            f"difference {percent(whole.mape, signed=False)}, worst "
+            f"{whole.runs} {'run' if whole.runs == 1 else 'runs'} of {own.file}{which}: mean "
+            f"absolute difference {percent(whole.mape, signed=False)}, worst "
             f"{percent(whole.worst, signed=False)}, bias {percent(whole.bias)}"
             + (f", rank correlation within a model {ranks}" if ranks else "")
             + ". Differences are computed over published, less one."
         ),
     ]
     blocks += [paragraph(f"Assumed: {note}.") for note in own.notes]
+    if own.at_bound:
+        blocks.append(paragraph(
+            f"At the bound of the data sheet: {', '.join(own.at_bound)}. These runs do not tell "
+            "them apart from what else takes time; more plans, unlike each other, would."
+        ))
     blocks += _classes(own.classes)
     blocks += [Heading("Runs"), _rows(own.rows), *_choices(choices(own.rows)), _left_out()]
     return Document("Runs, and what the formulas say of them", tuple(blocks))
@@ -243,13 +258,14 @@ def published_data(sets: Sequence[RunSet], memory: Sequence[MemoryRow]) -> dict[
 
 
 def own_data(own: OwnRuns) -> dict[str, Any]:
-    """A user's runs."""
+    """A user's runs; the summary is of those that no fit saw, where one was made."""
     return {
-        **_summary(summary(own.rows)),
+        **_summary(summary(own.judged)),
         "rows": [_row(row, own.file) for row in own.rows],
         "choices": _choice_data(choices(own.rows)),
         "classes": _class_data(own.classes),
         "assumed": list(own.notes),
+        "at_bound": list(own.at_bound),
         "symscale_version": symscale.__version__,
     }
 

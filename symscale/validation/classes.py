@@ -1,6 +1,7 @@
-"""Cluster classes: the few rates of a kind of cluster, calibrated on published runs.
+"""Cluster classes: the few rates of a kind of cluster, calibrated on measured runs.
 
-A class is a file `symscale/validation/clusters/NAME.toml`. Each rate has a value, a unit,
+A class is a file `symscale/validation/clusters/NAME.toml`, or one that a user's own runs
+made (`symscale.validation.own_class`). Each rate has a value, a unit,
 a direction or condition, and a source, as those of a machine's file; `fitted` says on
 which runs, `reached` what the rates are shares of.
 """
@@ -11,11 +12,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import PurePath
 
 from symscale.errors import InputError, unknown_name
 from symscale.machine import Machine, load_machine
 from symscale.presets.figures import FigureSpec, read_figure
-from symscale.presets.tables import check_keys, parse_toml, read_source, read_text, refusal
+from symscale.presets.tables import (
+    check_keys,
+    parse_toml,
+    printable,
+    read_source,
+    read_text,
+    read_toml_file,
+    refusal,
+)
 from symscale.simulate.transformer_step import ClusterClass, class_of_machine
 from symscale.units import parse_unit
 
@@ -70,21 +80,30 @@ def class_names() -> tuple[str, ...]:
     return tuple(sorted(name[: -len(".toml")] for name in names if name.endswith(".toml")))
 
 
-@functools.cache
 def load_class(name: str) -> CalibratedClass:
     """Return a cluster class.
 
     Args:
-        name: Its name, or that of a device of which there is one class, as "H100 SXM".
+        name: Its name, or that of a device of which there is one class, as "H100 SXM"; or
+            a file that ends in .toml.
 
     Raises:
         UnknownNameError: If there is none; the text offers the nearest.
+        InputError: If a file cannot be used.
 
     Example:
         >>> found = load_class("a100")
         >>> found.machine.name, found.rates.overlap
         ('a100-sxm', 0.0)
     """
+    if name.lower().endswith(".toml"):
+        table = read_toml_file(name, "keep one class in one file")
+        return _read(table, printable(PurePath(name).stem, 60), printable(name), PurePath(name))
+    return _packaged(name)
+
+
+@functools.cache
+def _packaged(name: str) -> CalibratedClass:
     slug = "-".join(name.lower().replace("_", " ").replace("-", " ").split())
     names = class_names()
     if slug not in names:
@@ -102,7 +121,10 @@ def _of_device(slug: str) -> str:
     return max(fits, key=len, default=slug)
 
 
-def _read(table: Mapping[str, object], name: str, where: str) -> CalibratedClass:
+def _read(
+    table: Mapping[str, object], name: str, where: str, file: PurePath | None = None
+) -> CalibratedClass:
+    packaged = file is None
     check_keys(table, _KEYS, where)
     texts = {key: read_text(table, key, where) for key in ("title", "device", "fitted")}
     for key, text in texts.items():
@@ -112,7 +134,7 @@ def _read(table: Mapping[str, object], name: str, where: str) -> CalibratedClass
     for key, spec in _FIGURES.items():
         if key not in table:
             raise refusal(where, f"has no {key}", f"add {key} = {spec.shape}")
-        figure = read_figure(table[key], spec, f"{where}: {key}", packaged=True)
+        figure = read_figure(table[key], spec, f"{where}: {key}", packaged=packaged)
         factor = parse_unit(figure.unit).factor_to(parse_unit(spec.unit))
         values[key] = float((figure.value or Fraction(0)) * factor)
         if key in ("node_rate", "cluster_rate") and figure.direction == "both":
@@ -120,7 +142,10 @@ def _read(table: Mapping[str, object], name: str, where: str) -> CalibratedClass
     overlap = table.get("gradients_overlap")
     if not isinstance(overlap, bool):
         raise refusal(where, "gradients_overlap is no truth value", "write true or false")
-    machine = load_machine(str(texts["device"]))
+    device = str(texts["device"])
+    if device.lower().endswith(".toml"):
+        device = str(PurePath(file.parent if file else "", device))
+    machine = load_machine(device)
     rates = ClusterClass(
         name, values["flop_rate"], values["memory_rate"],
         (values["node_rate"], values["cluster_rate"]), values["block_overhead"],
@@ -128,7 +153,7 @@ def _read(table: Mapping[str, object], name: str, where: str) -> CalibratedClass
     )
     if len(machine.tiers) != len(rates.link_rates):
         raise refusal(where, f"{machine.name} has {len(machine.tiers)} tiers", "take one with two")
-    source = read_source(table, where, packaged=True)
+    source = read_source(table, where, packaged=packaged)
     return CalibratedClass(
         name, str(texts["title"]), machine, rates, str(texts["fitted"]), source
     )

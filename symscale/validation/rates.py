@@ -120,7 +120,8 @@ def calibrated(
         2 (sqrt(1 + (e/0.03)^2) - 1),    e = computed/published - 1
 
     so that a few odd runs count by their error, not by its square. No rate exceeds that of
-    the data sheet. Gradients hide behind products as the given class says.
+    the data sheet, or falls below a tenth of it, of links a hundredth. Gradients hide behind
+    products as the given class says.
 
     Args:
         runs: The measured runs.
@@ -156,7 +157,7 @@ def calibrated(
         return (computed_of(runs, batches, cluster) / published - 1) / SOFT
 
     peak = np.array([sheet.peak_rate, sheet.memory_rate, *sheet.link_rates, 0.1])[: len(start)]
-    low = np.array([0.2, 0.2, *(0.1 for _ in sheet.link_rates), 0.0])[: len(start)] * peak
+    low = np.array([0.1, 0.1, *(0.01 for _ in sheet.link_rates), 0.0])[: len(start)] * peak
     found = least_squares(
         errors, np.clip(start, low + 0.01 * peak, 0.99 * peak), bounds=(low, peak),
         loss="soft_l1", x_scale=peak,

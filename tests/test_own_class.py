@@ -1,0 +1,127 @@
+"""Cluster classes from runs of one's own: fitted, judged, written, read again."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from symscale.machine import load_machine
+from symscale.validation.classes import load_class
+from symscale.validation.own_class import class_text, own_class
+from symscale.validation.published import published_runs
+from symscale.validation.rates import computed_of, works_of
+from test_cli import answer, refusal
+
+PUBLISHED = Path(__file__).resolve().parents[1] / "symscale/validation/published"
+VTRAIN = PUBLISHED / "vtrain-a100.csv"
+
+
+def first_rows(count: int, path: Path, file: str = "vtrain-a100.csv") -> str:
+    lines = (PUBLISHED / file).read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(lines[: count + 1]), encoding="utf-8")
+    return str(path)
+
+
+def test_runs_become_a_class_that_is_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "mine.toml"
+    fit = ("validate", str(VTRAIN), "--calibrate", str(file))
+    found = json.loads(answer(*fit, "--format", "json"))
+    assert [row["seen"] for row in found["rows"][:4]] == [True, False, True, False]
+    unseen = [abs(r["relative_difference"]) for r in found["rows"] if not r["seen"]]
+    assert found["runs"] == len(unseen) == 27
+    assert found["mape"] == pytest.approx(sum(unseen) / len(unseen))
+    assert found["at_bound"] == ["the links within a node"]
+    # The class that ships was fitted by the same rule.
+    mine, shipped = load_class(str(file)), load_class("a100")
+    for name in ("flop_rate", "memory_rate", "link_rates", "block_overhead_s", "overlap"):
+        assert getattr(mine.rates, name) == pytest.approx(getattr(shipped.rates, name), rel=1e-3)
+    again = json.loads(answer("validate", str(VTRAIN), "--class", str(file), "--format", "json"))
+    for one, other in zip(found["rows"], again["rows"], strict=True):
+        assert one["computed"] == pytest.approx(other["computed"], rel=1e-12)
+    assert again["runs"] == 55
+    assert "exists" in refusal(*fit)
+
+
+def test_gradients_that_hide_are_found() -> None:
+    """Times made by the formula itself, with and without hiding, are told apart."""
+    machine, runs = load_machine("a100-sxm"), published_runs("bigscience-2022-a100.csv")
+    rates = load_class("a100-jean-zay").rates
+    sizes = [tier.size for tier in machine.tiers]
+    for overlap in (0.0, 1.0):
+        times = computed_of(runs, works_of(runs, sizes), replace(rates, overlap=overlap))
+        made = [replace(run, published=float(t)) for run, t in zip(runs, times, strict=True)]
+        found = own_class(made, machine, "x", "x.csv").cluster.rates
+        assert found.overlap == overlap
+        assert found.flop_rate == pytest.approx(rates.flop_rate, rel=0.01)
+        assert found.link_rates == pytest.approx(rates.link_rates, rel=0.02)
+        assert found.block_overhead_s == pytest.approx(rates.block_overhead_s, rel=0.02)
+
+
+def test_few_runs_are_all_fitted_and_it_is_said(tmp_path: Path) -> None:
+    for count, seen in ((5, 5), (9, 9), (10, 5)):
+        path = first_rows(count, tmp_path / f"{count}.csv")
+        text = answer("validate", path, "--calibrate", str(tmp_path / f"{count}.toml"))
+        assert ("all of which the fit saw" in " ".join(text.split())) == (seen == count)
+        assert text.count(" seen") - text.count("saw") >= seen - 1
+    path = first_rows(4, tmp_path / "4.csv")
+    line = refusal("validate", path, "--calibrate", str(tmp_path / "4.toml"))
+    assert "4 runs do not determine 5 constants" in line
+    assert not (tmp_path / "4.toml").exists()
+
+
+def test_a_machine_of_ones_own_is_found_from_the_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The class names its machine by the way from its own folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "machines").mkdir()
+    Path("machines/cluster.toml").write_text(
+        'base = "a100-sxm"\nreason = "other links"\ntitle = "Ours"\n', encoding="utf-8"
+    )
+    own = ("--hardware", "machines/cluster.toml", "--calibrate", "classes/ours.toml")
+    assert "Ours, calibrated" in answer("validate", str(VTRAIN), *own)
+    assert 'device = "../machines/cluster.toml"' in Path("classes/ours.toml").read_text()
+    monkeypatch.chdir(tmp_path / "machines")
+    assert load_class("../classes/ours.toml").machine.title == "Ours"
+
+
+def test_refusals(tmp_path: Path) -> None:
+    file = str(tmp_path / "x.toml")
+    assert "give one of them" in refusal(
+        "validate", str(VTRAIN), "--calibrate", file, "--class", "a100")
+    assert "runs of your own" in refusal("validate", "--calibrate", file)
+    assert "ends in .toml" in refusal("validate", str(VTRAIN), "--calibrate", file[:-5])
+    twice = refusal("validate", str(VTRAIN), "--calibrate", file, "-o", file)
+    assert "names the same file" in twice
+    endless = ("--hardware", "h100-sxm-infinite-network-and-ll")
+    line = refusal("validate", str(VTRAIN), "--calibrate", file, *endless)
+    assert "links within a node and between nodes" in line
+    assert not Path(file).exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ('title = "', 'titel = "', "titel"),
+        ('device = "a100-sxm"', 'device = "a1000"', "a1000"),
+        ('direction = "one-way", ', "", "direction"),
+        ('condition = "dense, 16 bit, sustained", ', "", "condition"),
+        ("value = 252.9", "value = -1", "flop_rate"),
+        ("value = 1393", 'value = "many"', "memory_rate"),
+        ('unit = "ms"', 'unit = "GB"', "block_overhead"),
+        ("gradients_overlap = false", "gradients_overlap = 2", "gradients_overlap"),
+        ("fitted = ", "# ", "has no fitted"),
+        ("block_overhead = ", "# ", "has no block_overhead"),
+    ],
+)
+def test_bad_classes_are_refused(tmp_path: Path, old: str, new: str, named: str) -> None:
+    file = tmp_path / "bad.toml"
+    text = class_text(load_class("a100"), "a100-sxm")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+    assert named in refusal("validate", str(VTRAIN), "--class", str(file))
+
+
+def test_a_class_that_is_not_there(tmp_path: Path) -> None:
+    assert "no such file" in refusal("validate", str(VTRAIN), "--class", str(tmp_path / "a.toml"))
