@@ -273,6 +273,11 @@ def common_factor(exponents: Iterable[Exponent]) -> Exponent:
         >>> common_factor([sp.Integer(2), -1/(4*alpha - 2)])
         1/(1 - 2*alpha)
     """
+    return _common_factor(tuple(e for e in exponents if not e.is_Rational))
+
+
+@lru_cache(maxsize=4096)
+def _common_factor(exponents: tuple[Exponent, ...]) -> Exponent:
     denominator: sp.Expr = sp.Integer(1)
     for exponent in exponents:
         below = sp.fraction(exponent)[1]

@@ -76,13 +76,12 @@ def _fill(
     show: Callable[[str], object],
 ) -> list[str]:
     """Write everything into a folder; return what had to be left out."""
-    from symscale.render import html, latex, markdown
-    from symscale.render.data import dump
-    from symscale.render.report import make_report
-    from symscale.render.report_figures import draw_figures
-
     # Half of the time goes into figures, which need nothing of the rest.
-    with aside(draw_figures, machines, bool(models), place) as drawn:
+    with aside(_draw, machines, bool(models), place) as drawn:
+        from symscale.render import html, latex, markdown
+        from symscale.render.data import dump
+        from symscale.render.report import make_report
+
         made = make_report(machines, models, show)
         tex = latex.render(made.document)
         (place / "report.tex").write_text(tex, encoding="utf-8")
@@ -106,6 +105,12 @@ def _fill(
     except SymscaleError as error:
         return [f"report.pdf is left out: {error}"]
     return []
+
+
+def _draw(machines: Sequence[str], with_models: bool, place: Path) -> None:
+    from symscale.render.report_figures import draw_figures
+
+    draw_figures(machines, with_models, place)
 
 
 def _write(folder: Path, fill: Callable[[Path], list[str]]) -> list[str]:

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -81,6 +82,7 @@ def text(value: sp.Basic | Monomial | AtMost) -> str:
     return _plain(value) if monomial is None else _monomial_text(monomial)
 
 
+@lru_cache(maxsize=4096)  # a document prints a formula in several formats
 def latex(value: sp.Basic | Monomial | AtMost) -> str:
     r"""Return a formula as LaTeX, without dollar signs.
 

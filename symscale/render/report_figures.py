@@ -1,4 +1,7 @@
-"""The figures of a report: what each shows, and how it is drawn."""
+"""The figures of a report: what each shows, and how it is drawn.
+
+What draws is imported when something is drawn, which a process of its own may do.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,10 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from symscale.machine import Machine, load_machine
-from symscale.render.alpha_plots import alpha_plot
-from symscale.render.cliff_plots import cliffs_plot
 from symscale.render.document import Figure
-from symscale.render.share_plots import share_plot
 from symscale.studies.answer import cliffs, training_limits
 from symscale.studies.future import future_cases
 
@@ -44,13 +44,13 @@ def limit_figures(hardware: Sequence[str]) -> tuple[Drawing, ...]:
         Drawing(
             "utilization",
             "Utilization against training compute, cliffs dotted, the last run crossed.",
-            lambda *paths: cliffs_plot([cliffs(name) for name in hardware], *paths),
+            partial(_draw_utilization, hardware),
         ),
         Drawing(
             "alpha",
             "The largest run against the growth of the critical batch over the depth; thin: each "
             "piece.",
-            lambda *paths: alpha_plot([training_limits(name) for name in hardware], *paths),
+            partial(_draw_alpha, hardware),
         ),
     )
 
@@ -69,7 +69,21 @@ def share_figures(hardware: Sequence[str]) -> tuple[Drawing, ...]:
     )
 
 
+def _draw_utilization(hardware: Sequence[str], *paths: Path) -> None:
+    from symscale.render.cliff_plots import cliffs_plot
+
+    cliffs_plot([cliffs(name) for name in hardware], *paths)
+
+
+def _draw_alpha(hardware: Sequence[str], *paths: Path) -> None:
+    from symscale.render.alpha_plots import alpha_plot
+
+    alpha_plot([training_limits(name) for name in hardware], *paths)
+
+
 def _draw_share(machine: Machine, *paths: Path) -> None:
+    from symscale.render.share_plots import share_plot
+
     cases = future_cases(machine, [Fraction(k) for k in KS])
     share_plot(cases, KS, machine.title, *paths)
 

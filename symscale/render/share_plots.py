@@ -3,11 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from symscale.projection.projection import Projection
 from symscale.render.plots import COLOURS, drawing, save
 from symscale.studies.future import Case
+
+if TYPE_CHECKING:
+    from symscale.projection.projection import Projection
 
 LEAST_GAP = 4.0  # of labels, in percent of the axis
 
@@ -16,7 +18,7 @@ Errors = Mapping[tuple[int, int, int], Sequence[float]]
 
 
 def projected_share_plot(
-    found: Projection, grid: Sequence[Case], ks: Sequence[str], name: str, path: Path
+    found: "Projection", grid: Sequence[Case], ks: Sequence[str], name: str, path: Path
 ) -> None:
     """Draw projected shares in the same way, with their standard errors as bars."""
     cases = [
