@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from types import MappingProxyType
+from typing import Any
 
-from symscale.errors import unknown_name
+from symscale.errors import InputError, unknown_name
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,8 @@ class Source:
     Attributes:
         key: What presets write, such as "hoffmann-2022".
         title: Its title.
-        authors: Full names, or the name of a vendor.
+        authors: Full names of persons, or names of organisations, those of several words in
+            braces as in BibTeX.
         year: When this version of it came out.
         where: What finds it: an arXiv number, a vendor's document, a repository.
         note: What it is good for, or what to mind when reading it.
@@ -44,9 +46,14 @@ class Source:
             >>> source("hoffmann-2022").short
             'Hoffmann and others 2022, arXiv 2203.15556'
         """
-        families = [name.split()[-1] for name in self.authors]
+        families = [_family(name) for name in self.authors]
         who = " and ".join(families) if len(families) <= 2 else f"{families[0]} and others"
         return f"{who} {self.year}, {self.where}"
+
+
+def _family(author: str) -> str:
+    """A person's last name, or all of an organisation's, which stands in braces as in BibTeX."""
+    return author[1:-1] if author.startswith("{") else author.split()[-1]
 
 
 @functools.cache
@@ -59,17 +66,27 @@ def load_sources() -> Mapping[str, Source]:
     """
     text = files("symscale.presets").joinpath("sources.toml").read_text(encoding="utf-8")
     return MappingProxyType(
-        {
-            key: Source(
-                key=key,
-                title=entry["title"],
-                authors=tuple(entry["authors"]),
-                year=entry["year"],
-                where=entry["where"],
-                note=entry.get("note", ""),
-            )
-            for key, entry in tomllib.loads(text).items()
-        }
+        {key: read_entry(key, entry) for key, entry in tomllib.loads(text).items()}
+    )
+
+
+def read_entry(key: str, entry: Mapping[str, Any]) -> Source:
+    """Return the source that an entry of `sources.toml` states.
+
+    Raises:
+        InputError: If it lacks a part.
+
+    Example:
+        >>> read_entry("x-2020", {"title": "X", "authors": ["A B"], "year": 2020})
+        Traceback (most recent call last):
+        symscale.errors.InputError: sources.toml: x-2020 has no where
+    """
+    for name in ("title", "authors", "year", "where"):
+        if name not in entry:
+            raise InputError(f"sources.toml: {key} has no {name}")
+    return Source(
+        key, entry["title"], tuple(entry["authors"]), entry["year"], entry["where"],
+        entry.get("note", ""),
     )
 
 

@@ -100,12 +100,12 @@ _TRAINING = [
         "alpha",
         "1",
         r"\alpha",
-        "growth of the critical batch less growth of the depth: b/L scales as T^alpha",
+        "growth of the critical batch less growth of the depth: b/L grows as the power alpha of T",
         DATA_MOVEMENT,
         exponent=True,
     ),
     Notation(
-        "alpha_L", "1", r"\alpha_L", "growth of the depth: L scales as T^alpha_L",
+        "alpha_L", "1", r"\alpha_L", "growth of the depth: L grows as the power alpha_L of T",
         DATA_MOVEMENT, exponent=True,
     ),
     Notation("R", "1", "R", "reducible loss: what more parameters and tokens remove", CHINCHILLA),
@@ -172,7 +172,10 @@ _TRANSFORMER = [
     Notation("c_P", "byte", _sub("c", "P"), "memory that tensor parallelism splits, a parameter"),
 ]
 _HARDWARE = [
-    Notation("C", "FLOP/s", "C", "peak arithmetic rate of a device", DATA_MOVEMENT),
+    Notation(
+        "C", "FLOP/s", "C",
+        "arithmetic rate of a device: its peak, where nothing says sustained", DATA_MOVEMENT,
+    ),
     Notation(
         "W_net", "word/s", _sub("W", "net"),
         "network bandwidth of a device, one direction", DATA_MOVEMENT,

@@ -707,6 +707,22 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == before
 
 
+@pytest.mark.parametrize("ending", [".html", ".csv", ".svg", ".toml", ".docx", ".PNG"])
+def test_an_ending_that_promises_another_format_is_refused(ending: str, tmp_path: Path) -> None:
+    file = tmp_path / f"a{ending}"
+    line = refusal("limits", "-o", str(file))
+    assert f"nothing here writes {ending.lower()}" in line
+    assert not file.exists()
+    answer("limits", "-o", str(file), "--format", "text")  # who says so gets it
+    assert file.read_text(encoding="utf-8").startswith("Largest training run")
+
+
+@pytest.mark.parametrize("name", ["a", "a.txt", "a.out", "limits-1.5"])
+def test_other_names_are_text(name: str, tmp_path: Path) -> None:
+    answer("limits", "-o", str(tmp_path / name))
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith("Largest training run")
+
+
 def test_a_folder_without_permission(tmp_path: Path) -> None:
     assert "it is a folder" in refusal("symbols", "-o", str(tmp_path))  # all modules are loaded now
     tmp_path.chmod(0o500)

@@ -18,8 +18,9 @@ from symscale.render.catalogue import symbols_document
 from symscale.render.explorer import explorer_page
 from symscale.studies.explorers import explorer_titles, load_explorer
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-SITE = DOCS.parent / "mkdocs.yml"
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+SITE = ROOT / "mkdocs.yml"
 
 
 def commands() -> list[str]:
@@ -89,6 +90,30 @@ def test_every_page_is_in_the_navigation() -> None:
     listed = set(re.findall(r": (\S+\.md)$", SITE.read_text(encoding="utf-8"), re.M))
     pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
     assert listed == pages
+
+
+def test_no_two_pages_share_an_address() -> None:
+    """A page is built into a folder of its name, and a README into that of its folder."""
+    pages = [path.relative_to(DOCS) for path in DOCS.rglob("*.md")]
+    places = [p.parent if p.stem in ("README", "index") else p.with_suffix("") for p in pages]
+    assert len(set(places)) == len(places)
+
+
+def test_every_example_is_in_a_table() -> None:
+    for folder in ("problems", "calibration"):
+        page = (DOCS / folder / "examples.md").read_text(encoding="utf-8")
+        linked = set(re.findall(r"^\| \[.*?\]\((.*?)\) \|", page, re.M))
+        assert linked == {p.name for p in (DOCS / folder).iterdir() if p.suffix != ".md"}
+
+
+def test_every_module_of_a_command_is_registered() -> None:
+    folder = ROOT / "symscale" / "cli"
+    modules = {
+        path.stem for path in folder.glob("*.py")
+        if "def register(" in path.read_text(encoding="utf-8")
+    }
+    text = (folder / "app.py").read_text(encoding="utf-8")
+    assert {name for name in modules if not re.search(rf"\b{name}\b", text)} == set()
 
 
 def test_every_command_is_named_in_a_page() -> None:

@@ -99,6 +99,7 @@ def test_commands_of_the_documentation_run(
     shutil.copytree(ROOT / "docs" / "problems", tmp_path / "docs" / "problems")
     shutil.copy(ROOT / "tests" / "data" / "configs" / "gpt2.json", tmp_path / "config.json")
     shutil.copy(ROOT / "tests/data/paper-code/plan-times.csv", tmp_path / "plans.csv")
+    shutil.copytree(ROOT / "docs" / "calibration", tmp_path / "docs" / "calibration")
     for file in (ROOT / "docs" / "calibration").iterdir():
         shutil.copy(file, tmp_path / file.name)
     shutil.copy(ROOT / "symscale/validation/clusters/a100.toml", tmp_path / "myclass.toml")

@@ -3,7 +3,7 @@
 import typer
 
 from symscale.cli.options import ForceOption, FormatOption, FragmentOption, OutputOption
-from symscale.cli.output import emit
+from symscale.cli.output import Format, chosen, emit
 
 
 def symbols(
@@ -15,8 +15,10 @@ def symbols(
     """The notation: every symbol with unit and meaning."""
     from symscale.render import catalogue
 
+    # In plain text a symbol is its name.
+    names = chosen(form, output) != Format.text
     emit(
-        form, catalogue.symbols_document, catalogue.symbols_data, output, force,
+        form, lambda: catalogue.symbols_document(names), catalogue.symbols_data, output, force,
         fragment="notation" if fragment else None,
     )
 

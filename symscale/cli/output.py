@@ -63,6 +63,12 @@ _ENDINGS = {
     ".htm": "html", ".py": "python", ".c": "c", ".js": "javascript",
 }
 
+_OTHERS = (
+    ".csv", ".tsv", ".svg", ".png", ".jpg", ".eps", ".ps", ".toml", ".yaml", ".yml", ".xml",
+    ".docx", ".odt", ".xlsx", ".ipynb", ".rst", ".jsonl", ".bib",
+)
+"""Endings of formats that no answer has."""
+
 
 def chosen(form: StrEnum | None, output: Path | None, known: Iterable[str] = Format) -> str:
     """The format asked for, by name or by the ending of the file that it goes into.
@@ -104,7 +110,10 @@ def emit(
     """
     if output is not None:
         check_writable(output, force)
-    wanted = chosen(form, output, [*Format, *(others or {})])
+    known = [*Format, *(others or {})]
+    wanted = chosen(form, output, known)
+    if form is None and output is not None:
+        _check_ending(output, known)
     if fragment is not None and wanted != Format.latex:
         raise InputError("--fragment is a piece of LaTeX; give --format latex")
     if others and wanted in others:
@@ -142,6 +151,17 @@ def emit(
     except OSError as error:
         leave_output()
         raise InputError(f"standard output: {error.strerror}; use -o FILE") from error
+
+
+def _check_ending(output: Path, known: Iterable[str]) -> None:
+    """Refuse a file whose ending promises what a command does not write."""
+    ending = output.suffix.lower()
+    endings = [".txt", *(e for e, name in _ENDINGS.items() if name in set(known))]
+    if ending not in endings and ending in (*_ENDINGS, *_OTHERS):
+        raise InputError(
+            f"-o {output}: nothing here writes {ending}; end the name in {', '.join(endings)}, or "
+            "give --format"
+        )
 
 
 def write_pdf(document: "Document", output: Path | None) -> None:

@@ -40,7 +40,10 @@ SequenceOption: TypeAlias = Annotated[
 BatchOption: TypeAlias = Annotated[int | None, _degree("--batch", "Sequences in a batch.")]
 MicrobatchesOption: TypeAlias = Annotated[
     int | None,
-    _degree("--microbatches", "Microbatches of a replica in a step. Default: one sequence each."),
+    _degree(
+        "--microbatches", "Microbatches of a replica in a step. Default: one sequence each; plan "
+        "tries 1 to 32 sequences.",
+    ),
 ]
 InterleavingOption: TypeAlias = Annotated[
     int | None, _degree("--interleaving", "Model chunks on each pipeline stage.")

@@ -42,6 +42,8 @@ def _entry(found: Source) -> str:
 
 def _author(name: str) -> str:
     """A person as BibTeX splits names; a vendor's name of several words stays whole."""
+    if name.startswith("{"):
+        return f"{{{_escape(name[1:-1])}}}"
     escaped = _escape(name)
     is_person = re.fullmatch(r"[A-Z][\w.'-]*( [\w.'-]+)* [\w'-]+", name) is not None
     return escaped if is_person else f"{{{escaped}}}"

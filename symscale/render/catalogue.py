@@ -5,7 +5,17 @@ from collections.abc import Sequence
 from symscale.machine import Machine, figures_of
 from symscale.render import formula
 from symscale.render.data import Json
-from symscale.render.document import Block, Column, Document, Formula, Heading, Table, paragraph
+from symscale.render.document import (
+    Block,
+    Cell,
+    Code,
+    Column,
+    Document,
+    Formula,
+    Heading,
+    Table,
+    paragraph,
+)
 from symscale.render.references import References
 from symscale.symbols import NOTATION, Notation
 
@@ -110,25 +120,35 @@ def machine_data(machine: Machine) -> dict[str, Json]:
     }
 
 
-def symbols_document() -> Document:
-    """The notation, by group."""
+def symbols_document(names: bool = True) -> Document:
+    """The notation, by group.
+
+    Args:
+        names: Whether the names that users type stand beside the symbols.
+    """
     references = References()
     blocks: list[Block] = []
     for group in dict.fromkeys(e.group for e in NOTATION.values()):
         entries = [e for e in NOTATION.values() if e.group == group]
         blocks.append(Heading(group.capitalize()))
-        blocks.append(notation_table(entries, references))
+        blocks.append(notation_table(entries, references, names))
     return Document("Notation", (*blocks, *references.blocks()))
 
 
-def notation_table(entries: Sequence[Notation], references: References) -> Table:
-    """A table of symbols with unit and meaning."""
-    columns = (Column("symbol"), Column("unit"), Column("meaning", wrap=True, share=0.65))
-    rows = tuple(
-        (Formula(e.symbol), e.unit, f"{e.meaning} {references.cite(e.source)}".rstrip())
-        for e in entries
+def notation_table(
+    entries: Sequence[Notation], references: References, names: bool = False
+) -> Table:
+    """A table of symbols with unit and meaning, and what to type for them if asked for."""
+    named = (Column("name"),) if names else ()
+    columns = (
+        Column("symbol"), *named, Column("unit"), Column("meaning", wrap=True, share=0.55)
     )
-    return Table(columns, rows)
+    rows: list[tuple[Cell, ...]] = []
+    for e in entries:
+        name: tuple[Cell, ...] = (Code(e.name),) if names else ()
+        meaning = f"{e.meaning} {references.cite(e.source)}".rstrip()
+        rows.append((Formula(e.symbol), *name, e.unit, meaning))
+    return Table(columns, tuple(rows))
 
 
 def symbols_data() -> dict[str, Json]:

@@ -258,7 +258,10 @@ def titles_document(titles: Mapping[str, str]) -> Document:
         "Worked derivations",
         (
             Table(columns, tuple(titles.items())),
-            paragraph("Print one: symscale derive NAME --format text|json|latex|markdown."),
+            paragraph(
+                "Print one: symscale derive NAME, with --format json, latex, markdown, pdf, html, "
+                "python, c or javascript for something else than text."
+            ),
         ),
     )
 

@@ -60,8 +60,15 @@ class Number:
         return mantissa, power
 
 
-Inline: TypeAlias = str | Formula | Number
-Cell: TypeAlias = str | Formula | Number | Sequence[str | Formula | Number]
+@dataclass(frozen=True)
+class Code:
+    """What somebody types, letter for letter."""
+
+    text: str
+
+
+Inline: TypeAlias = str | Formula | Number | Code
+Cell: TypeAlias = Inline | Sequence[Inline]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from symscale.render.document import (
     Block,
     Cases,
     Cell,
+    Code,
     Column,
     Document,
     Equation,
@@ -138,6 +139,8 @@ def inline(value: Inline) -> str:
     """
     if isinstance(value, Formula):
         return math(value.value)
+    if isinstance(value, Code):
+        return f"<code>{escape(value.text)}</code>"
     if isinstance(value, Number):
         mantissa, exponent = value.parts
         number = f"{mantissa} × 10<sup>{exponent}</sup>" if exponent else mantissa
@@ -150,7 +153,7 @@ def inline(value: Inline) -> str:
 
 def cell(value: Cell) -> str:
     """Print a cell of a table."""
-    if isinstance(value, str | Formula | Number):
+    if isinstance(value, str | Formula | Number | Code):
         return inline(value)
     return "".join(inline(v) for v in value)
 

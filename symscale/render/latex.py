@@ -12,6 +12,7 @@ from symscale.render.document import (
     Block,
     Cases,
     Cell,
+    Code,
     Column,
     Document,
     Equation,
@@ -92,6 +93,8 @@ def inline(value: Inline, room: float = _UNBROKEN) -> str:
     if isinstance(value, Formula):
         tex = formula.latex(value.value)
         return f"${tex if width(tex, display=False) <= room else breakable(tex)}$"
+    if isinstance(value, Code):
+        return rf"\texttt{{{escape(value.text)}}}"
     if isinstance(value, Number):
         mantissa, exponent = value.parts
         number = rf"${mantissa} \times 10^{{{exponent}}}$" if exponent else f"${mantissa}$"
@@ -108,7 +111,7 @@ def prose(text: str) -> str:
 
 
 def _cell(value: Cell, room: float) -> str:
-    if isinstance(value, str | Formula | Number):
+    if isinstance(value, str | Formula | Number | Code):
         return inline(value, room)
     return "".join(inline(v, room) for v in value)
 
@@ -217,10 +220,15 @@ def _fitted(table: Table) -> tuple[tuple[Column, ...], bool]:
     ), small
 
 
+_TYPEWRITER = 1.3  # widths of its letters over those of text
+
+
 def _natural(cell: Cell) -> float:
     """About how wide a cell is on one line."""
     if isinstance(cell, Formula):
         return width(formula.latex(cell.value), display=False)
+    if isinstance(cell, Code):
+        return text_width(cell.text) * _TYPEWRITER
     if isinstance(cell, Number):
         mantissa, exponent = cell.parts
         power = 32.0 if exponent else 0.0

@@ -7,6 +7,7 @@ from symscale.render.document import (
     Block,
     Cases,
     Cell,
+    Code,
     Document,
     Equation,
     Figure,
@@ -42,6 +43,8 @@ def inline(value: Inline) -> str:
     """Print a string, formula or number."""
     if isinstance(value, Formula):
         return f"${formula.latex(value.value)}$"
+    if isinstance(value, Code):
+        return f"`{value.text}`"
     if isinstance(value, Number):
         mantissa, exponent = value.parts
         number = rf"${mantissa} \times 10^{{{exponent}}}$" if exponent else mantissa
@@ -53,7 +56,7 @@ def inline(value: Inline) -> str:
 
 
 def _cell(value: Cell) -> str:
-    if isinstance(value, str | Formula | Number):
+    if isinstance(value, str | Formula | Number | Code):
         printed = inline(value)
     else:
         printed = "".join(inline(v) for v in value)

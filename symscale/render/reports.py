@@ -100,11 +100,16 @@ def _headline(answer: Answer, objective: sp.Symbol) -> list[Block]:
     return blocks
 
 
+_REGION_UNITS = (
+    " Numbers in regions come from the constraints and carry units, words for each FLOP say."
+)
+
+
 def _full_note(answer: FullAnswer) -> Paragraph:
     if answer.ruling is None or answer.reduced.ruling is None:
         return paragraph(
             "Every degree is a variable of its own within its natural bounds; the limit never "
-            "exceeds the one of the reduced study."
+            "exceeds the one of the reduced study." + _REGION_UNITS
         )
     value = answer.reduced.value(answer.reduced.ruling)
     assert value is not None  # noqa: S101  # the ruling piece has all its numbers
@@ -114,7 +119,7 @@ def _full_note(answer: FullAnswer) -> Paragraph:
         end = "No natural bound makes a difference here."
     return paragraph(
         "With degrees free of their natural bounds the limit would be ",
-        Number(value, answer.unit), f" ({answer.reduced.ruling.name}). ", end,
+        Number(value, answer.unit), f" ({answer.reduced.ruling.name}). ", end + _REGION_UNITS,
     )
 
 
@@ -201,11 +206,8 @@ def _point(answer: Answer) -> list[Block]:
     for x in answer.program.variables:
         if x in point.free:
             continue
-        unit = notation(x).unit
-        meaning = notation(x).meaning
-        if x == symbol("N") and answer.lumped is not None and answer.lumped.devices > 1:
-            meaning = f"number of {answer.lumped.level}s, of {answer.lumped.devices} devices each"
-        rows.append((Formula(x), meaning, Number(point.values[x].evaluate(values), unit)))
+        value = Number(point.values[x].evaluate(values), notation(x).unit)
+        rows.append((Formula(x), _meaning(x, answer), value))
     free = [x for x in answer.program.variables if x in point.free]
     note = ""
     if free:
@@ -220,10 +222,23 @@ def _point(answer: Answer) -> list[Block]:
     ]
 
 
+def _meaning(x: sp.Symbol, answer: Answer) -> str:
+    """What a symbol stands for where several devices act as one."""
+    meaning = notation(x).meaning
+    if answer.lumped is None or answer.lumped.devices == 1:
+        return meaning
+    level = answer.lumped.level
+    if x == symbol("N"):
+        return f"number of {level}s, of {answer.lumped.devices} devices each"
+    if meaning.startswith("degree of "):
+        return f"{meaning}, in {level}s"
+    return meaning.replace(" of a device", f" of a {level}")
+
+
 def _assumptions(answer: Answer) -> list[Block]:
     references = References()
     blocks: list[Block] = [Heading("Parameters")]
-    rows = tuple(_parameter_row(p, references) for p in answer.parameters.values())
+    rows = tuple(_parameter_row(p, answer, references) for p in answer.parameters.values())
     blocks.append(
         Table(
             (
@@ -250,7 +265,9 @@ def _assumptions(answer: Answer) -> list[Block]:
     return [*blocks, *references.blocks()]
 
 
-def _parameter_row(parameter: Parameter, references: References) -> tuple[Cell, ...]:
+def _parameter_row(
+    parameter: Parameter, answer: Answer, references: References
+) -> tuple[Cell, ...]:
     entry = notation(parameter.name)
     value: Cell = "symbolic"
     if parameter.unlimited:
@@ -260,7 +277,7 @@ def _parameter_row(parameter: Parameter, references: References) -> tuple[Cell, 
     elif parameter.value is not None:
         value = Formula(parameter.value)
     source = references.shorten(parameter.source) or "not given"
-    return (Formula(entry.symbol), value, entry.meaning, source)
+    return (Formula(entry.symbol), value, _meaning(entry.symbol, answer), source)
 
 
 def _cliffs(answer: CliffsAnswer) -> list[Block]:

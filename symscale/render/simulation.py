@@ -143,7 +143,7 @@ def _marks(run: Run) -> list[tuple[Any, ...]]:
     if end is not None:
         texts.append(
             ("Linear scaling ends at ", Number(end["compute_flop"], "FLOP", 3),
-             f": utilization is {share:.3g} or less from there on.")
+             f": utilization falls to {share:.3g} or less there for the first time.")
         )  # fmt: skip
     else:
         texts.append((f"Linear scaling does not end here: utilization is above {share:.3g}.",))

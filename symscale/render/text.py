@@ -9,6 +9,7 @@ from symscale.render.document import (
     Block,
     Cases,
     Cell,
+    Code,
     Column,
     Document,
     Equation,
@@ -42,6 +43,8 @@ def inline(value: Inline) -> str:
     """Print a string, formula or number."""
     if isinstance(value, Formula):
         return formula.text(value.value)
+    if isinstance(value, Code):
+        return value.text
     if isinstance(value, Number):
         mantissa, exponent = value.parts
         number = f"{mantissa}e{exponent}" if exponent else mantissa
@@ -51,7 +54,7 @@ def inline(value: Inline) -> str:
 
 def cell(value: Cell) -> str:
     """Print a cell of a table."""
-    if isinstance(value, str | Formula | Number):
+    if isinstance(value, str | Formula | Number | Code):
         return inline(value)
     return "".join(inline(v) for v in value)
 
