@@ -27,6 +27,17 @@ def data(*arguments: str) -> dict[str, Any]:
     return found
 
 
+def test_without_a_group_that_waits_the_share_is_zero() -> None:
+    found = json.loads(answer("ratio", "gpt-3", "--tp", "1", "--flop-vs-bw", "1,4", "--format",
+                              "json"))
+    assert (found["edge"], found["edge-word"], found["crossing"]) == (None, None, [])
+    assert [(s["k"], s["value"]) for s in found["share"]] == [(1, 0), (4, 0)]
+    assert found["slack"]["sympy"] == "4*b/(N_DP*w)"
+    text = answer("ratio", "gpt-3", "--tp", "1", "--hardware", "h100-sxm")
+    assert "No communication is serialized" in text
+    assert "grows like  0" not in text
+
+
 def test_cost_of_a_named_model_by_hand() -> None:
     found = data("cost", *LLAMA)
     assert found["parameters"] == found["active_parameters"] == 405_853_388_800
@@ -167,7 +178,6 @@ REFUSED = [
     (("cost", "gpt-3", "--pp", "8", "--dp", "1", "--tp", "1", "--batch", "8", "--schedule",
       "zero-bubble"), "--microbatches 16"),
     (("cost", "gpt-3", "--tp", str(10**30)), "more than"),
-    (("ratio", "gpt-3", "--tp", "1"), "--tp"),
     (("ratio", "gpt-3", "--flop-vs-bw", "1,x"), "--flop-vs-bw"),
     (("ratio", "gpt-3", "--flop-vs-bw", ","), "--flop-vs-bw"),
     (("ratio", "gpt-3", "--at-share", "75"), "between 0 and 1"),

@@ -32,6 +32,11 @@ def ratios_document(answer: RatioAnswer) -> Document:
     """Edge, slack, share and the rest: formulas, leading terms, growth, numbers."""
     architecture = answer.request.model.architecture
     blocks: list[Block] = [paragraph(*_subject(answer))]
+    if answer.nothing_waits:
+        blocks.append(paragraph(
+            "No communication is serialized under this plan: its share is 0 whatever k is, and "
+            "there is no edge. Tensor or expert parallelism would have one."
+        ))
     grown = False
     for ratio in answer.ratios:
         blocks.append(Heading(_title(ratio)))
@@ -43,7 +48,7 @@ def ratios_document(answer: RatioAnswer) -> Document:
             if sp.simplify(growth.leading - ratio.cost.expr) != 0:
                 rows.append(("leading order", Formula(growth.leading)))
                 grown = True
-            if growth.theta != 1:
+            if growth.theta not in (0, 1):
                 grown = True
                 rows.append(("grows like", Formula(growth.theta)))
         unit = str(ratio.cost.unit)
@@ -110,6 +115,7 @@ def ratios_data(answer: RatioAnswer) -> dict[str, Any]:
         "plan": {"tp": value(plan.N_TP), "dp": value(plan.N_DP), "cp": value(plan.N_CP),
                  "ep": value(plan.N_EP)},
         "tokens_per_sequence": value(answer.request.model.context),
+        "edge": None, "edge-word": None,
         **named,
         "share": [
             {"k": value(r.k), **ratio_data(r)} for r in answer.ratios if r.k is not None

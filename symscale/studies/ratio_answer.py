@@ -101,15 +101,20 @@ class RatioAnswer(Shown):
         return CompVsComm(self.request.model)
 
     @cached_property
+    def nothing_waits(self) -> bool:
+        """Whether no communication is serialized: neither tensor nor expert parallelism."""
+        return bool(self.study.serialized_words.expr == 0)
+
+    @cached_property
     def ratios(self) -> tuple[Ratio, ...]:
         """All of them: edge, slack, shares, exposed part, crossings."""
         study = self.study
-        found = [
+        found = [] if self.nothing_waits else [
             self._ratio("edge", "FLOP for each byte of serialized payload", study.edge),
             self._ratio("edge-word", "FLOP for each serialized word over the links",
                         study.edge_word),
-            self._ratio("slack", "backward FLOP for each byte of gradient", study.slack),
         ]
+        found.append(self._ratio("slack", "backward FLOP for each byte of gradient", study.slack))
         for k in self.ks:
             text = "serialized communication as a share of computation and itself"
             found.append(self._ratio("share", text, study.share(k), k=k))
@@ -117,7 +122,7 @@ class RatioAnswer(Shown):
             self._ratio("exposed", "gradients that products do not hide, over computation",
                         study.exposed(self.contention), values=self.data_values)
         )
-        for target in self.targets:
+        for target in () if self.nothing_waits else self.targets:
             text = "how many times faster arithmetic makes it that share"
             found.append(self._ratio("crossing", text, study.crossing(target), target=target))
         return tuple(found)
