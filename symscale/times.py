@@ -12,7 +12,7 @@ MEMORY_DIRECTIONS = 2
 
 
 def rate(name: str) -> Cost:
-    """Return a rate of the notation (C, W_net, W_mem) as a cost with its unit.
+    """Return a rate of the notation (C, W_net, W_mem), or a latency, as a cost with its unit.
 
     Example:
         >>> str(rate("C").unit)

@@ -27,6 +27,32 @@ def data(*arguments: str) -> dict[str, Any]:
     return found
 
 
+def test_the_share_with_latency_is_that_counted_by_hand() -> None:
+    """GPT-3 over 8 devices of a node: 4 all-reduces of 2 phases a block and microbatch."""
+    given = ("ratio", "gpt-3", "--tp", "8", "--dp", "8", "--batch", "64", "--hardware", "h100-sxm",
+             "--flop-vs-bw", "1,4", "--latency")
+    found = json.loads(answer(*given, "--format", "json"))
+    d, blocks, tokens = 12288, 96, 8 * 2048
+    computing = blocks * tokens * (72 * d * d + 12 * 2048 * d) / 8
+    sent = blocks * 4 * tokens * d * 2 * 7 / 8 / 225e9  # words over a link of 450 GB/s
+    waiting = sent + 4 * 2 * blocks * 8 * 1.125e-6
+    rate = found["parameters"]["C"]["value"]
+    assert found["parameters"]["tau_net"]["value"] == 1.125e-6
+    for k, one in zip((1, 4), found["share_with_latency"], strict=True):
+        assert one["value"] == pytest.approx(waiting / (waiting + computing / (k * rate)), rel=1e-9)
+    assert [s["value"] for s in found["share"]] == pytest.approx(
+        [sent / (sent + computing / (k * rate)) for k in (1, 4)], rel=1e-9
+    )
+    # Over two tiers a phase has the latency of both; none is the share as without.
+    far = json.loads(answer("ratio", "gpt-3", "--tp", "32", "--hardware", "h100-sxm", "--latency",
+                            "--format", "json"))
+    assert far["parameters"]["tau_net"]["value"] == 2.25e-6
+    still = json.loads(answer(*given, "--set", "tau_net=1e-30", "--format", "json"))
+    assert still["share_with_latency"][0]["value"] == pytest.approx(still["share"][0]["value"])
+    assert "no latency of tier node" in refusal(
+        "ratio", "gpt-3", "--tp", "8", "--hardware", "mi210", "--latency")
+
+
 def test_without_a_group_that_waits_the_share_is_zero() -> None:
     found = json.loads(answer("ratio", "gpt-3", "--tp", "1", "--flop-vs-bw", "1,4", "--format",
                               "json"))

@@ -56,6 +56,13 @@ ContentionOption = Annotated[
         "beside them.",
     ),
 ]
+LatencyOption = Annotated[
+    bool,
+    typer.Option(
+        "--latency", help="Give the share with the latency of every phase of a collective too, "
+        "tau_net: of --hardware, or by --set tau_net=2us.",
+    ),
+]
 LinkOption = Annotated[
     str | None,
     typer.Option(
@@ -106,6 +113,7 @@ def ratio(
     flop_vs_bw: EvolutionOption = "1",
     at_share: AtShareOption = "0.5",
     contention: ContentionOption = "1",
+    latency: LatencyOption = False,
     hardware: HardwareOption = None,
     link: LinkOption = None,
     sets: RateSetOption = None,
@@ -130,6 +138,7 @@ def ratio(
         ks=numbers("--flop-vs-bw", flop_vs_bw),
         targets=numbers("--at-share", at_share),
         contention=_one("--contention", contention),
+        latency=latency,
         hardware=hardware,
         link=link,
     )

@@ -100,7 +100,7 @@ RateSetOption: TypeAlias = Annotated[
         "--set", metavar="NAME=VALUE",
         help="Give a symbol that is open a value: a number (b=4e6) or a product of powers of "
         "symbols (d_ff=4*d_model), or the rates of one device: C=1e15, W_net=400GB/s in one "
-        "direction. Repeatable.",
+        "direction, tau_net=2us with --latency. Repeatable.",
     ),
 ]
 

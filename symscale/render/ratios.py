@@ -69,7 +69,7 @@ def ratios_document(answer: RatioAnswer) -> Document:
 
 def _title(ratio: Ratio) -> str:
     if ratio.k is not None:
-        return f"share at k = {ratio.k}"
+        return f"{ratio.name} at k = {ratio.k}"
     if ratio.target is not None:
         return f"k at which the share is {float(ratio.target):g}"
     return ratio.name
@@ -117,9 +117,8 @@ def ratios_data(answer: RatioAnswer) -> dict[str, Any]:
         "tokens_per_sequence": value(answer.request.model.context),
         "edge": None, "edge-word": None,
         **named,
-        "share": [
-            {"k": value(r.k), **ratio_data(r)} for r in answer.ratios if r.k is not None
-        ],
+        "share": _shares(answer, "share"),
+        "share_with_latency": _shares(answer, "share with latency"),
         "crossing": [
             {"share": value(r.target), **ratio_data(r)}
             for r in answer.ratios if r.target is not None
@@ -132,6 +131,13 @@ def ratios_data(answer: RatioAnswer) -> dict[str, Any]:
         "assumed": list(answer.notes),
         "symscale_version": symscale.__version__,
     }
+
+
+def _shares(answer: RatioAnswer, name: str) -> list[Json]:
+    return [
+        {"k": value(r.k), **ratio_data(r)}
+        for r in answer.ratios if r.name == name and r.k is not None
+    ]
 
 
 def ratio_data(ratio: Ratio) -> dict[str, Json]:

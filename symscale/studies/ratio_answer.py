@@ -78,6 +78,7 @@ class RatioAnswer(Shown):
         ks: For which k the share is given.
         targets: Which shares are to be crossed.
         contention: By which factor collectives slow the products beside them.
+        latency: Whether shares are given with latencies too.
         machine: The machine, or None.
         tier: The tier whose link carries the serialized communication.
         values: Numbers of symbols.
@@ -89,6 +90,7 @@ class RatioAnswer(Shown):
     ks: tuple[sp.Expr, ...]
     targets: tuple[sp.Expr, ...]
     contention: sp.Expr
+    latency: bool
     machine: Machine | None
     tier: Tier | None
     values: Mapping[sp.Symbol, sp.Expr]
@@ -118,6 +120,10 @@ class RatioAnswer(Shown):
         for k in self.ks:
             text = "serialized communication as a share of computation and itself"
             found.append(self._ratio("share", text, study.share(k), k=k))
+        for k in self.ks if self.latency else ():
+            text = "the same, each phase of a collective with its latency"
+            share = study.share_with_latency(k)
+            found.append(self._ratio("share with latency", text, share, k=k))
         found.append(
             self._ratio("exposed", "gradients that products do not hide, over computation",
                         study.exposed(self.contention), values=self.data_values)
@@ -142,6 +148,7 @@ def ratio_answer(
     ks: Sequence[sp.Expr] = (ONE,),
     targets: Sequence[sp.Expr] = (HALF,),
     contention: sp.Expr = ONE,
+    latency: bool = False,
     hardware: str | None = None,
     link: str | None = None,
 ) -> RatioAnswer:
@@ -152,6 +159,7 @@ def ratio_answer(
         ks: How many times faster than the network arithmetic has become.
         targets: Shares of serialized communication, above 0 and below 1, to be crossed.
         contention: Factor, at least 1, by which collectives slow products beside them.
+        latency: Whether to give shares with latencies too.
         hardware: A machine's name or file.
         link: The tier whose link counts; by default the outermost that a group spans
             which waits for its communication, and for gradients that which replicas span.
@@ -181,6 +189,9 @@ def ratio_answer(
             if symbol(name) not in values:
                 values[symbol(name)] = value
                 notes.append(note)
+        if latency and symbol("tau_net") not in values:
+            values[symbol("tau_net")], note = _latency(machine, tier)
+            notes.append(note)
         far = _link_of_replicas(machine, request) if link is None else tier
         if far not in (tier, None) and symbol("W_net") not in request.settings:
             rate, note = _link_rate(far, word)
@@ -189,8 +200,8 @@ def ratio_answer(
     elif link is not None:
         raise InputError("--link names a tier of a machine; give --hardware too")
     return RatioAnswer(
-        request, tuple(ks), tuple(targets), contention, machine, tier, values, tuple(notes),
-        {**values, **apart},
+        request, tuple(ks), tuple(targets), contention, latency, machine, tier, values,
+        tuple(notes), {**values, **apart},
     )
 
 
@@ -240,6 +251,27 @@ def rates_of(
          f"{machine.title}"),
         ("W_net", link, note),
     ]
+
+
+def _latency(machine: Machine, tier: Tier) -> tuple[sp.Expr, str]:
+    """Latency of a phase over all tiers up to one, and where that comes from.
+
+    Raises:
+        InputError: If the machine's file does not say it.
+    """
+    crossed = machine.tiers[: machine.tiers.index(tier) + 1]
+    waits = []
+    for one in crossed:
+        if one.latency is None:
+            raise InputError(
+                f"--latency: the file of {machine.name} states no latency of tier {one.name}; "
+                "give --set tau_net=2us"
+            )
+        waits.append(one.latency.si)
+    names = " and ".join(one.name for one in crossed)
+    return sp.Rational(sum(waits)), (
+        f"tau_net: {float(sum(waits)) * 1e6:.4g} us, a phase over tier {names} of {machine.title}"
+    )
 
 
 def _link_rate(tier: Tier, word: sp.Expr) -> tuple[sp.Expr, str]:

@@ -134,6 +134,27 @@ class CompVsComm:
         wait = self.overlapped_words / rate("W_net")
         return _tidy(wait / (self.compute / rate("C")))
 
+    @cached_property
+    def phases(self) -> Cost:
+        """Phases of the collectives that all else waits for, in a step: two of an all-reduce."""
+        count = sp.Add(*(e.calls * PHASES[e.collective] for e in self._entries if e.serialized))
+        return cost(sp.factor(count), "1")
+
+    @cached_property
+    def latency_ratio(self) -> Cost:
+        """Time of those phases' latencies, tau_net each, over time of computation."""
+        return _tidy(self.phases * rate("tau_net") / (self.compute / rate("C")))
+
+    def share_with_latency(self, k: sp.Expr = ONE) -> Cost:
+        """Share of serialized communication, each phase with its latency: k r/(1 + k r).
+
+        Here r = (words/W_net + phases tau_net)/(FLOP/C). Latencies follow one another: they
+        neither shrink with the message nor overlap, so this is the larger, the smaller the
+        microbatch.
+        """
+        r = sp.together((self.time_ratio + self.latency_ratio).expr * k)
+        return cost(sp.factor(r / (1 + r)), "1")
+
     def share(self, k: sp.Expr = ONE) -> Cost:
         """Share of serialized communication, arithmetic k times faster: k r/(1 + k r)."""
         r = self.time_ratio * k

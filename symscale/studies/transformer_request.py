@@ -24,7 +24,7 @@ from symscale.studies.sizes import MOST, settled
 from symscale.symbols import symbol
 
 ONE = sp.Integer(1)
-RATES = ("C", "W_net")
+RATES = ("C", "W_net", "tau_net")
 T = TypeVar("T")
 
 
