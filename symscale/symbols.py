@@ -181,6 +181,10 @@ _HARDWARE = [
         "network bandwidth of a device, one direction", DATA_MOVEMENT,
     ),
     Notation(
+        "W_DP", "word/s", _sub("W", "DP"),
+        "network bandwidth of a device between replicas, one direction",
+    ),
+    Notation(
         "W_mem", "word/s", _sub("W", "mem"),
         "memory bandwidth of a device, one direction: half of what reads and writes share",
         DATA_MOVEMENT,

@@ -125,7 +125,17 @@ def test_edge_and_slack_are_those_of_the_derivation_and_the_ratio_command() -> N
     options = PlanOptions(tp=8, dp=64, batch=1024)
     found = ratio_answer(transformer_request("gpt-3", options), hardware="h100-sxm")
     numbers = {r.name: r.value for r in found.ratios}
-    for key, name in (("edge", "edge"), ("slack", "slack"), ("share", "share")):
+    # Replicas lie on nodes of their own: gradients cross the outer links there too.
+    pairs = (("edge", "edge"), ("slack", "slack"), ("share", "share"), ("part_2", "exposed"))
+    exposed = ratio_answer(
+        transformer_request("gpt-3", PlanOptions(tp=8, dp=64, batch=64)), hardware="h100-sxm"
+    )
+    few = {r.name: r.value for r in exposed.ratios}["exposed"]
+    assert few is not None
+    assert few > 0
+    small = {**values, symbol("b"): values[symbol("b")] / 16}
+    assert float(formulas["part_2"].subs(small)) == pytest.approx(float(few))
+    for key, name in pairs:
         assert float(formulas[key].subs(values)) == pytest.approx(float(numbers[name] or 0))
     assert float(formulas["cliff_0"].subs(values)) == pytest.approx(float(numbers["crossing"] or 0))
 

@@ -134,8 +134,9 @@ def edge_explorer(hardware: str | None = None, level: str | None = None) -> Expl
         raise InputError("--level: edge and slack are those of a device; leave it out")
     study, k = CompVsComm(asymptotic_model()), symbol("k")
     waiting = study.time_ratio.expr * k
-    exposed = study.exposed(k=k).expr
-    gradient = study.gradient_ratio.expr * k
+    between = {symbol("W_net"): symbol("W_DP")}  # gradients cross other links than activations
+    exposed = study.exposed(k=k).expr.xreplace(between)
+    gradient = study.gradient_ratio.expr.xreplace(between) * k
     (outlasting,) = (a for a in exposed.args if a != 0)
     behind = sp.simplify(gradient - outlasting)  # the backward pass, a constant share
     above, below = sp.fraction(waiting)
@@ -150,6 +151,7 @@ def edge_explorer(hardware: str | None = None, level: str | None = None) -> Expl
         ("d_model", 256, 2**18, "Model"), ("n_ctx", 128, 2**20, "Model"),
         ("b", 2**10, 2**28, "Run"), ("N_TP", 1, 2**12, "Run"), ("N_DP", 1, 2**16, "Run"),
         ("w", 1, 8, "Run"), ("C", 10**12, 10**17, "Hardware"), ("W_net", 10**8, 10**14, "Hardware"),
+        ("W_DP", 10**8, 10**14, "Hardware"),
         ("k", Fraction(1, 10), 100, "Hardware"),
     )
     whole = ("d_model", "n_ctx", "b", "N_TP", "N_DP", "w")
@@ -164,8 +166,9 @@ def edge_explorer(hardware: str | None = None, level: str | None = None) -> Expl
         "Tensor parallelism all-reduces activations while all else waits; data parallelism reduces "
         "gradients behind the products of the backward pass, as far as these last. The edge and "
         "the slack are the FLOP for each byte of either. The Transformer is the study's: "
-        "multi-head attention and an MLP of width 4 d_model. Both kinds of communication use links "
-        "of the one bandwidth W_net, as if all devices shared a tier.",
+        "multi-head attention and an MLP of width 4 d_model. Activations cross links of bandwidth "
+        "W_net, gradients links of bandwidth W_DP: of a machine on offer those within its "
+        "innermost tier, and those of its outermost one.",
         tuple(_widened(s, machines) for s in sliders),
         {"Hardware": tuple(machines.values()), "Model": tuple(models.values())},
         (
@@ -274,9 +277,11 @@ def _limits_values(machine: Machine, level: str | None) -> tuple[str, Values] | 
 
 
 def _edge_values(machine: Machine, level: str | None) -> tuple[str, Values] | None:
-    """C and W_net of a device within its innermost tier."""
-    tier = machine.tiers[0]
-    if tier.bandwidth.unlimited:
+    """C, W_net of a device within its innermost tier, and W_DP of the outermost."""
+    near, far = machine.tiers[0], machine.tiers[-1]
+    if near.bandwidth.unlimited or far.bandwidth.unlimited:
         return None
-    rates = rates_of(machine, tier, WORD_BYTES)
-    return f"links of a {tier.name}", {symbol(n): sp.Rational(v) for n, v, _ in rates}
+    values = {symbol(n): sp.Rational(v) for n, v, _ in rates_of(machine, near, WORD_BYTES)}
+    values[symbol("W_DP")] = sp.Rational(far.bandwidth.one_way) / WORD_BYTES
+    links = " and ".join(dict.fromkeys(f"of a {tier.name}" for tier in (near, far)))
+    return f"links {links}", values
