@@ -167,8 +167,8 @@ def edge_explorer(hardware: str | None = None, level: str | None = None) -> Expl
         "gradients behind the products of the backward pass, as far as these last. The edge and "
         "the slack are the FLOP for each byte of either. The Transformer is the study's: "
         "multi-head attention and an MLP of width 4 d_model. Activations cross links of bandwidth "
-        "W_net, gradients links of bandwidth W_DP: of a machine on offer those within its "
-        "innermost tier, and those of its outermost one.",
+        "W_net, gradients links of bandwidth W_DP: those within the innermost tier of the "
+        "machine that is chosen, and those of its outermost one.",
         tuple(_widened(s, machines) for s in sliders),
         {"Hardware": tuple(machines.values()), "Model": tuple(models.values())},
         (
