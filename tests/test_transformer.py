@@ -1,7 +1,7 @@
 """The costs of Transformers, against counting element by element and published formulas."""
 
 from dataclasses import replace
-from itertools import product as every
+from functools import cache
 
 import pytest
 import sympy as sp
@@ -10,7 +10,6 @@ from symscale.costs.architecture import (
     Architecture,
     Attention,
     Block,
-    Experts,
     FeedForward,
     Latent,
     Stack,
@@ -33,7 +32,8 @@ from symscale.costs.stages import heaviest_stage, stage_sizes
 from symscale.costs.transformer import Transformer
 from symscale.errors import InputError
 from symscale.symbols import symbols
-from transformer_counting import Grid, Product, flop_by_device, reductions
+from transformer_cases import CASES, PLANS, SIZES, Case, tiny
+from transformer_counting import Grid, Holders, flop_by_device, held, reductions
 
 b, d_model, d_ff, L, n_ctx, n_heads, n_vocab, w = symbols(
     "b d_model d_ff L n_ctx n_heads n_vocab w"
@@ -139,114 +139,54 @@ def test_the_required_degree_just_fits() -> None:
 
 # Counting by loops
 
-SIZES = {"s": 4, "t": 2, "d": 2, "k": 1, "f": 4, "y": 4, "e": 4, "c": 4}
 
-
-def tiny(mlp: FeedForward | Experts, heads: int = 4, kv: int = 4, **more: object) -> Architecture:
-    attention = Attention(I(heads), I(kv), I(SIZES["k"]))
-    block = Block(attention, mlp, **more)  # type: ignore[arg-type]
-    return Architecture("tiny", "Tiny", I(SIZES["d"]), I(SIZES["y"]), I(SIZES["t"]),
-                        (Stack("", I(1), block),))
-
-
-def attention_products(output: str = "y") -> list[Product]:
-    return [
-        Product(("std", "dgrk"), "stgrk", ("x", "Wq", "q")),
-        Product(("std", "dgk"), "stgk", ("x", "Wk", "k")),
-        Product(("std", "dgk"), "stgk", ("x", "Wv", "v")),
-        Product(("stgrk", "sugk"), "stgru", ("q", "k", "p")),
-        Product(("stgru", "sugk"), "stgrk", ("p", "v", "c")),
-        Product(("stgrk", "grkd"), "std", ("c", "Wo", output)),
-    ]
-
-
-def mlp_products(gated: bool, source: str = "z", output: str = "o") -> list[Product]:
-    ups = ["Wg", "Wu"] if gated else ["Wu"]
-    return [
-        *(Product(("std", "df"), "stf", (source, name, f"h{name}")) for name in ups),
-        Product(("stf", "fd"), "std", ("h", "Wd", output)),
-    ]
-
-
-EXPERT_PRODUCTS = [
-    Product(("std", "dx"), "stx", ("z", "Wr", "scores")),
-    Product(("ecd", "edf"), "ecf", ("xe", "We", "he")),
-    Product(("ecf", "efd"), "ecd", ("he", "Wed", "ye")),
-]
-EXPERTS = Experts(I(4), I(2), FeedForward(I(SIZES["f"])))
-CASES = {
-    "plain": (tiny(FeedForward(I(4))), attention_products() + mlp_products(False), 4, 4),
-    "gated": (tiny(FeedForward(I(4), True)), attention_products() + mlp_products(True), 4, 4),
-    "grouped": (tiny(FeedForward(I(4)), kv=2), attention_products() + mlp_products(False), 4, 2),
-    "multi-query": (
-        tiny(FeedForward(I(4)), kv=1), attention_products() + mlp_products(False), 4, 1
-    ),
-    "parallel": (
-        tiny(FeedForward(I(4)), parallel=True),
-        attention_products("sum") + mlp_products(False, "x", "sum"), 4, 4,
-    ),
-    "experts": (tiny(EXPERTS), attention_products() + EXPERT_PRODUCTS, 4, 4),
-}
-GRIDS = [
-    Grid(dp, tp, cp, ep)
-    for dp, tp, cp, ep in every((1, 2, 4), (1, 2, 4), (1, 2), (1, 2, 4))
-    if dp % ep == 0 and dp * tp * cp <= 8
-]
-
-
-def fits(name: str, grid: Grid) -> bool:
-    """Whether a case has experts to split, and each of them tokens for every replica."""
-    if name != "experts":
-        return grid.ep == 1
-    return grid.dp * grid.cp // grid.ep <= 4
-
-
-PLANS = [(name, grid) for name in CASES for grid in GRIDS if fits(name, grid)]
-
-
-def of_grid(architecture: Architecture, grid: Grid, kv: int) -> tuple[Transformer, Grid]:
-    split = min(grid.tp, kv)
+def of_grid(case: Case, grid: Grid, **more: object) -> Transformer:
     plan = TransformerPlan(
-        N_DP=I(grid.dp), N_TP=I(grid.tp), N_CP=I(grid.cp), N_EP=I(grid.ep), kv_split=I(split)
+        N_DP=I(grid.dp), N_TP=I(grid.tp), N_CP=I(grid.cp), N_EP=I(grid.ep),
+        kv_split=I(min(grid.tp, case.kv)), **more,  # type: ignore[arg-type]
     )
-    tokens = I(SIZES["s"] * SIZES["t"])
-    return Transformer(architecture, tokens, I(SIZES["t"]), plan), replace(grid, kv=split)
+    return Transformer(case.architecture, I(SIZES["s"] * SIZES["t"]), I(SIZES["t"]), plan)
 
 
-def sizes(heads: int, kv: int) -> dict[str, int]:
-    seen = SIZES["s"] * SIZES["t"] * 2 // 4  # two of four experts see a token
-    return {**SIZES, "g": kv, "r": heads // kv, "u": SIZES["t"], "x": 4, "e": 4, "c": seen}
+@cache
+def found_by_loops(name: str, grid: Grid) -> tuple[Holders, ...]:
+    """Of each stack's block: who contributes to which element."""
+    case = CASES[name]
+    grid = replace(grid, kv=min(grid.tp, case.kv))
+    return tuple(held(products, case.sizes, grid) for products in case.blocks)
 
 
 @pytest.mark.parametrize(("name", "grid"), PLANS, ids=str)
 def test_flop_are_those_that_loops_count(name: str, grid: Grid) -> None:
-    architecture, products, heads, kv = CASES[name]
-    model, grid = of_grid(architecture, grid, kv)
-    counted = flop_by_device(products, sizes(heads, kv), grid)
+    case = CASES[name]
+    model = of_grid(case, grid)
+    products = [product for block in case.blocks for product in block]
+    counted = flop_by_device(products, case.sizes, replace(grid, kv=min(grid.tp, case.kv)))
     assert counted == [model.forward_flop_per_device.expr] * len(counted)
-    serial = flop_by_device(products, sizes(heads, kv), Grid())
+    serial = flop_by_device(products, case.sizes, Grid())
     assert [sp.Add(*(c.forward_flop.expr for c in model.layered))] == serial
 
 
 @pytest.mark.parametrize(("name", "grid"), PLANS, ids=str)
 def test_exchanges_are_those_that_loops_find(name: str, grid: Grid) -> None:
     """For every device: how many words it sums up, over how many participants."""
-    architecture, products, heads, kv = CASES[name]
-    model, grid = of_grid(architecture, grid, kv)
-    counted = reductions(products, sizes(heads, kv), grid)
-    expected = sorted(
-        (kind[1], count, participants)
-        for kind, found in counted.items()
-        for (device, participants), count in found.items()
-        if device == 0
-    )
-    found = sorted(
-        (e.of_gradient, int(e.payload), int(sp.Mul(*e.participants.values())))
-        for e in model.exchanges(architecture.stacks[0])
-    )
-    assert found == expected
-    for kind, counter in counted.items():  # every device has the same share
-        assert len(set(counter.values())) == 1, kind
+    model = of_grid(CASES[name], grid)
+    stacks = model.architecture.stacks
+    for stack, holders in zip(stacks, found_by_loops(name, grid), strict=True):
+        counted = reductions(holders)
+        expected = sorted(
+            (kind[1], count, participants)
+            for kind, found in counted.items()
+            for (device, participants), count in found.items()
+            if device == (0, 0, 0)
+        )
+        found = sorted(
+            (e.of_gradient, int(e.payload), int(sp.Mul(*e.participants.values())))
+            for e in model.exchanges(stack)
+        )
+        assert found == expected
+        for kind, counter in counted.items():  # every device has the same share
+            assert len(set(counter.values())) == 1, kind
 
 
 # Properties
