@@ -4,7 +4,9 @@ Each product is written down from the published definition of its layer, a formu
 paper a line, and shares nothing with what `symscale.costs` makes of the same sizes. The
 letters: s sequences, t tokens, u the tokens they look at, d the stream, g key and value
 heads, r query heads of each, k a head's width, f an MLP's width, j that of a shared
-expert, e experts, c tokens of each, x experts to choose from.
+expert, e experts, c tokens of each, x experts to choose from; of latent attention p the
+queries' latent, q that of keys and values, h the part of a head that carries positions,
+z a head's value.
 """
 
 from dataclasses import dataclass, replace
@@ -18,6 +20,7 @@ from symscale.costs.architecture import (
     Block,
     Experts,
     FeedForward,
+    Latent,
     Stack,
 )
 from transformer_counting import Grid, Product
@@ -25,7 +28,8 @@ from transformer_counting import Grid, Product
 I = sp.Integer  # noqa: E741
 
 SIZES = {
-    "s": 4, "t": 2, "u": 2, "d": 2, "k": 1, "f": 4, "j": 8, "x": 4, "e": 4, "y": 4,
+    "s": 4, "t": 2, "u": 2, "d": 2, "k": 1, "f": 4, "j": 8, "x": 4, "e": 4, "p": 3, "q": 5,
+    "h": 2, "z": 3, "y": 4,
 }  # fmt: skip
 ACTIVE, ROOM = 2, 2  # experts of a token; places of an expert over its even share
 SIZES["c"] = SIZES["s"] * SIZES["t"] * ACTIVE * ROOM // SIZES["e"]
@@ -48,6 +52,40 @@ def attention(
         Product(("stgrk", "sugk"), "stgru", (q, k, scores)),
         Product(("stgru", "sugk"), "stgrk", (scores, v, context)),
         Product(("stgrk", "grkd"), "std", (context, f"Wo{tag}", output)),
+    ]
+
+
+# DeepSeek-V2 (2405.04434), 2.1.2 and 2.1.3, or its appendix C line by line. What a line gives
+# is one tensor where the paper puts its parts side by side: [k^C; k^R] is k. The products of
+# the same input are stored side by side too (W^DKV and W^KR, W^UK and W^UV, W^UQ and W^QR),
+# as in the published weights: kv_a_proj_with_mqa, kv_b_proj, q_b_proj.
+
+
+def latent_attention(queries_latent: bool) -> list[Product]:
+    """With the queries' latent or, as in DeepSeek-V2-Lite, without."""
+    down = [Product(("std", "dp"), "stp", ("x", "WDQ", "cQ"))]  # c^Q = W^DQ h
+    queries = [
+        Product(("stp", "pgrk"), "stgrk", ("cQ", "WUQ", "q")),  # q^C = W^UQ c^Q
+        Product(("stp", "pgrh"), "stgrh", ("cQ", "WUQ", "q")),  # q^R = RoPE(W^QR c^Q)
+    ]
+    if not queries_latent:
+        down = []
+        queries = [
+            Product(("std", "dgrk"), "stgrk", ("x", "WQ", "q")),
+            Product(("std", "dgrh"), "stgrh", ("x", "WQ", "q")),
+        ]
+    return [
+        *down,
+        *queries,
+        Product(("std", "dq"), "stq", ("x", "WDKV", "cKV")),  # c^KV = W^DKV h
+        Product(("stq", "qgk"), "stgk", ("cKV", "WUKV", "k")),  # k^C = W^UK c^KV
+        Product(("std", "dh"), "sth", ("x", "WDKV", "kR")),  # k^R = RoPE(W^KR h)
+        Product(("sth",), "stgh", ("kR", "k")),  # k_i = [k_i^C; k^R], k^R the same for all i
+        Product(("stq", "qgz"), "stgz", ("cKV", "WUKV", "v")),  # v^C = W^UV c^KV
+        Product(("stgrk", "sugk"), "stgru", ("q", "k", "scores")),  # q_i k_i, both halves
+        Product(("stgrh", "sugh"), "stgru", ("q", "k", "scores")),
+        Product(("stgru", "sugz"), "stgrz", ("scores", "v", "context")),
+        Product(("stgrz", "grzd"), "std", ("context", "WO", "attended")),  # u = W^O [o_1; ...]
     ]
 
 
@@ -117,10 +155,11 @@ def of_stacks(*stacks: Stack) -> Architecture:
 
 
 def tiny(
-    mlp: FeedForward | Experts, kv: int = HEADS, **more: object
+    mlp: FeedForward | Experts, kv: int = HEADS, latent: Latent | None = None, **more: object
 ) -> Architecture:
     """Return a Transformer of one block."""
-    attention = Attention(I(HEADS), I(kv), I(SIZES["k"]))
+    values = None if latent is None else I(SIZES["z"])
+    attention = Attention(I(HEADS), I(kv), I(SIZES["k"]), values, latent=latent)
     return of_stacks(Stack("", I(1), Block(attention, mlp, **more)))  # type: ignore[arg-type]
 
 
@@ -136,6 +175,8 @@ def encoder_decoder(kv: int = HEADS) -> Architecture:
 PLAIN, GATED = FeedForward(I(SIZES["f"])), FeedForward(I(SIZES["f"]), gated=True)
 ROUTED = Experts(I(SIZES["e"]), I(ACTIVE), PLAIN, capacity=I(ROOM))
 SHARED = replace(ROUTED, expert=GATED, shared=FeedForward(I(SIZES["j"]), gated=True))
+WIDTHS = I(SIZES["q"]), I(SIZES["h"])
+LATENT, NARROW = Latent(None, *WIDTHS), Latent(I(SIZES["p"]), *WIDTHS)
 # An encoder's block, then a decoder's, whose keys and values come from the encoder's output.
 SIDES = (
     attention() + mlp(False),
@@ -154,6 +195,15 @@ CASES = {
     "experts": Case(tiny(ROUTED), (attention() + experts(),)),
     "shared expert": Case(
         tiny(SHARED), (attention() + experts(True) + mlp(True, "z", "shared", "s", "j"),)
+    ),
+    # Each latent has a norm with a gain: of p and of q entries.
+    "latent": Case(
+        tiny(GATED, latent=NARROW), (latent_attention(True) + mlp(True),),
+        vectors=2 * NORMS + SIZES["p"] + SIZES["q"],
+    ),
+    "latent of keys and values only": Case(
+        tiny(GATED, latent=LATENT), (latent_attention(False) + mlp(True),),
+        vectors=2 * NORMS + SIZES["q"],
     ),
     "cross-attention": Case(encoder_decoder(), SIDES, vectors=(2 + 3) * NORMS),
     "grouped cross-attention": Case(encoder_decoder(2), SIDES, 2, vectors=(2 + 3) * NORMS),

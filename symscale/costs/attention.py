@@ -2,7 +2,7 @@
 
 Letters: s sequences, t tokens, u the tokens they look at, d the residual stream,
 g key and value heads, r query heads of each, k width of a query and key, z width
-of a value, p and q the widths of latents.
+of a value, p and q the widths of latents, h that of the key which carries positions.
 """
 
 from typing import Literal
@@ -10,8 +10,8 @@ from typing import Literal
 import sympy as sp
 
 from symscale.costs.architecture import Attention, Latent
-from symscale.costs.component import ONE, Component, Kept, Vector, word_bytes
-from symscale.costs.contraction import Contraction, Dimension, einsum
+from symscale.costs.component import ONE, Component, Copies, Kept, Vector, word_bytes
+from symscale.costs.contraction import Contraction, Dimension, Tensor, einsum
 from symscale.costs.parallel import TransformerPlan
 
 Mask = Literal["full", "causal"]
@@ -98,6 +98,7 @@ def attention_component(
     return Component(
         name, tuple(products), _vectors(attention, plan, d_model),
         _kept(attention, plan, d_model, tokens, context, share, dropout, bool(source)),
+        copies=_copies(attention, lengths, name),
     )
 
 
@@ -175,6 +176,17 @@ def _latent_projections(
                  (shared, f"W_kv of {name}", f"keys and values of {name}"))
     )
     return products
+
+
+def _copies(
+    attention: Attention, lengths: dict[str, Dimension], name: str
+) -> tuple[Copies, ...]:
+    """The one key of latent attention that carries positions, copied to every head."""
+    if attention.latent is None:
+        return ()
+    dimensions = {x: lengths[x] for x in "stg"}
+    dimensions["h"] = Dimension(attention.latent.rotary_width)
+    return (Copies(Tensor(f"position key of {name}", "sth"), dimensions),)
 
 
 def _vectors(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from symscale.costs.contraction import Contraction, Tensor
+from symscale.costs.contraction import Contraction, Dimension, Tensor
 from symscale.costs.cost import Cost, cost, total
 from symscale.symbols import symbol
 
@@ -64,6 +64,21 @@ class Kept:
 
 
 @dataclass(frozen=True)
+class Copies:
+    """A tensor that is copied along dimensions that it lacks; its gradient is the copies' sum.
+
+    It costs no FLOP, but where those dimensions are split, the sum runs over devices.
+
+    Attributes:
+        tensor: The tensor.
+        dimensions: Its dimensions, and those along which it is copied.
+    """
+
+    tensor: Tensor
+    dimensions: Mapping[str, Dimension]
+
+
+@dataclass(frozen=True)
 class Exchange:
     """A tensor, or its gradient, that a split makes devices sum up, once per step and block.
 
@@ -100,6 +115,7 @@ class Component:
         tied: Whether its weights are those of another component.
         layered: Whether it belongs to the blocks, which a pipeline spreads.
         stack: Name of the stack it belongs to.
+        copies: What it copies.
 
     Example:
         >>> Component("empty", ()).forward_flop.expr
@@ -115,6 +131,7 @@ class Component:
     tied: bool = False
     layered: bool = True
     stack: str = ""
+    copies: tuple[Copies, ...] = ()
 
     def placed(self, name: str, stack: str, blocks: sp.Expr) -> "Component":
         """Return it as a part of the blocks of a stack."""
@@ -184,32 +201,46 @@ class Component:
         return total([cost(k.words * k.bytes_each, "byte") for k in self.kept], "byte")
 
 
-def exchanges(contractions: Iterable[Contraction]) -> tuple[Exchange, ...]:
+def exchanges(
+    contractions: Iterable[Contraction], copies: Iterable[Copies] = ()
+) -> tuple[Exchange, ...]:
     """Return what the splits of contractions make devices exchange, each tensor once.
 
     Contractions that share an input share its gradient's reduction: it runs over the
     largest degree that the input lacks in any of them.
+
+    Args:
+        contractions: The contractions.
+        copies: The tensors that are copied besides.
     """
-    found: dict[tuple[str, bool], tuple[bool, sp.Expr, dict[str, sp.Expr]]] = {}
+    found: dict[tuple[str, bool], Exchange] = {}
+
+    def add(tensor: Tensor, of_gradient: bool, dimensions: Mapping[str, Dimension]) -> None:
+        key = (tensor.name, of_gradient)
+        degrees = _lacking(tensor, dimensions)
+        if key in found:
+            old = found[key]
+            for kind, degree in old.participants.items():
+                # The degrees of one parallelism lie on the same devices: not a product.
+                degrees[kind] = sp.Max(degree, degrees[kind]) if kind in degrees else degree
+            found[key] = replace(old, participants=degrees)
+            return
+        payload = sp.Mul(*(dimensions[x].length / dimensions[x].split for x in tensor.letters))
+        found[key] = Exchange(tensor.name, of_gradient, tensor.parameters, payload, degrees)
+
     for contraction in contractions:
         for tensor in contraction.tensors:
-            key = (tensor.name, tensor is not contraction.output)
-            payload = contraction.words_per_device(tensor).expr
-            _, _, degrees = found.setdefault(key, (tensor.parameters, payload, {}))
-            for kind, degree in _lacking(contraction, tensor).items():
-                # The degrees of one parallelism lie on the same devices: not a product.
-                degrees[kind] = sp.Max(degrees[kind], degree) if kind in degrees else degree
-    return tuple(
-        Exchange(name, of_gradient, parameters, payload, degrees)
-        for (name, of_gradient), (parameters, payload, degrees) in found.items()
-        if degrees
-    )
+            of_gradient = tensor is not contraction.output
+            add(tensor, of_gradient, contraction.dimensions)
+    for copied in copies:
+        add(copied.tensor, True, copied.dimensions)
+    return tuple(exchange for exchange in found.values() if exchange.participants)
 
 
-def _lacking(contraction: Contraction, tensor: Tensor) -> dict[str, sp.Expr]:
-    """Over how many devices of each parallelism a tensor of a contraction is replicated."""
+def _lacking(tensor: Tensor, dimensions: Mapping[str, Dimension]) -> dict[str, sp.Expr]:
+    """Over how many devices of each parallelism a tensor is replicated."""
     degrees: dict[str, sp.Expr] = {}
-    for letter, dimension in contraction.dimensions.items():
+    for letter, dimension in dimensions.items():
         if letter not in tensor.letters and dimension.split != 1:
             kind = LETTERS[letter]
             degrees[kind] = degrees.get(kind, ONE) * dimension.split

@@ -259,11 +259,10 @@ class Transformer:
 
     def exchanges(self, stack: Stack) -> tuple[Exchange, ...]:
         """Return what the devices of one block of a stack exchange in a step."""
+        parts = self.of_stack(stack)
         return exchanges(
-            product
-            for component in self.layered
-            if _belongs(component, stack)
-            for product in component.contractions
+            (product for part in parts for product in part.contractions),
+            (copied for part in parts for copied in part.copies),
         )
 
     def end_exchanges(self, name: str) -> tuple[Exchange, ...]:
