@@ -1,5 +1,6 @@
 """The costs of Transformers, against counting element by element and published formulas."""
 
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 
@@ -32,7 +33,7 @@ from symscale.costs.stages import heaviest_stage, stage_sizes
 from symscale.costs.transformer import Transformer
 from symscale.errors import InputError
 from symscale.symbols import symbols
-from transformer_cases import CASES, PLANS, SIZES, Case, tiny
+from transformer_cases import CASES, GRIDS, HEADS, PLANS, SIZES, Case, tiny
 from transformer_counting import Grid, Holders, flop_by_device, held, reductions
 
 b, d_model, d_ff, L, n_ctx, n_heads, n_vocab, w = symbols(
@@ -187,6 +188,80 @@ def test_exchanges_are_those_that_loops_find(name: str, grid: Grid) -> None:
         assert found == expected
         for kind, counter in counted.items():  # every device has the same share
             assert len(set(counter.values())) == 1, kind
+
+
+def ring(words: int, participants: int) -> sp.Rational:
+    """What a device sends in a reduce-scatter or an all-gather: all but its own part, once."""
+    return sp.Rational(words * (participants - 1), participants)
+
+
+# Loops do not know that the gradient of W_{k,R} can be summed in place of the position keys'.
+OF_TOKENS_OR_WEIGHTS = [(name, grid) for name, grid in PLANS if name != "relative positions"]
+
+
+def words_by_loops(name: str, grid: Grid) -> Counter[str]:
+    """Words that a device sends in half an all-reduce of all that is exchanged in the blocks."""
+    case, first = CASES[name], (0, 0, 0)
+    sent: Counter[str] = Counter()
+    for products, holders in zip(case.blocks, found_by_loops(name, grid), strict=True):
+        read_by_weights = {p.names[0] for p in products if p.names[1].startswith("W")}
+        for axis in ("tensor", "context", "tokens"):
+            for (tensor, gradient), counter in reductions(holders, axis).items():
+                if tensor.startswith("W") != (axis == "tokens"):
+                    continue
+                words = sum(ring(n, p) for (device, p), n in counter.items() if device == first)
+                sent[axis] += words
+                if axis == "tensor" and gradient and tensor in read_by_weights:
+                    sent["inputs"] += words
+        routed = holders.get(("dispatched", True), {}).values()
+        sent["experts"] += ring(sum(first in devices for devices in routed), grid.ep)
+    sent["tokens"] += ring(case.vectors, grid.dp * grid.cp)
+    return sent
+
+
+@pytest.mark.parametrize(("name", "grid"), OF_TOKENS_OR_WEIGHTS, ids=str)
+def test_words_are_those_that_loops_find(name: str, grid: Grid) -> None:
+    """Whole and in parts: sequence parallelism, and every stage of ZeRO."""
+    half = words_by_loops(name, grid)
+    for parts, zero in ((False, 0), (True, 1), (False, 2), (True, 3)):
+        model = of_grid(CASES[name], grid, sequence_parallel=parts, zero=zero)
+        found: Counter[str] = Counter()
+        for entry in communications(model):
+            if entry.place == "blocks":
+                found[entry.parallelism] += entry.words.expr
+        expected = {
+            # Sequence parallelism keeps inputs in parts: the gradients of the weights that
+            # read them need them whole once more.
+            "tensor": 2 * half["tensor"] + (half["inputs"] if parts else 0),
+            # Keys and values are gathered forward and backward, their gradients scattered.
+            "context": 3 * half["context"],
+            # Gradients are scattered, and they or the weights gathered; weights that are
+            # sharded are gathered forward and backward.
+            "data": (3 if zero == 3 else 2) * half["tokens"],
+            # To the experts and back, forward and backward, each device its part of the tokens.
+            "expert": 4 * half["experts"] / sp.Integer(grid.tp if parts else 1),
+        }
+        assert found == Counter(expected), (parts, zero)
+
+
+@pytest.mark.parametrize("grid", [g for g in GRIDS if g.ep == 1], ids=str)
+def test_keys_of_positions_are_exchanged_as_the_gradient_of_their_weights(grid: Grid) -> None:
+    """By hand: every device makes those of its heads, of sinusoids that nobody learns.
+
+    So nothing of a token's is exchanged beyond what attention without them exchanges. Each
+    device's part of d W_{k,R} = R^T d K sums its own tokens; the sum over all devices that
+    share out the tokens is that of the gradients of weights, d heads k of them over N_TP.
+    """
+    sent = []
+    for name in ("plain", "relative positions"):
+        found: Counter[str] = Counter()
+        for entry in communications(of_grid(CASES[name], grid)):
+            if entry.place == "blocks":
+                found[entry.parallelism] += entry.words.expr
+        sent.append(found)
+    weights = SIZES["d"] * HEADS * SIZES["k"] // grid.tp
+    sent[0]["data"] += 2 * ring(weights, grid.dp * grid.cp)
+    assert sent[1] == sent[0]
 
 
 # Properties

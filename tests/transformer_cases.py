@@ -55,6 +55,15 @@ def attention(
     ]
 
 
+# Transformer-XL (1901.02860), 3.3: term (b) of a score is E_x W_q^T W_{k,R} R, and (d) the same
+# with v, a vector added to the queries; the sinusoids R of the positions are not learned.
+
+RELATIVE = [
+    Product(("ud", "dgrk"), "ugrk", ("R", "WkR", "position keys")),
+    Product(("stgrk", "ugrk"), "stgru", ("q", "position keys", "position scores")),
+]
+
+
 # DeepSeek-V2 (2405.04434), 2.1.2 and 2.1.3, or its appendix C line by line. What a line gives
 # is one tensor where the paper puts its parts side by side: [k^C; k^R] is k. The products of
 # the same input are stored side by side too (W^DKV and W^KR, W^UK and W^UV, W^UQ and W^QR),
@@ -155,11 +164,14 @@ def of_stacks(*stacks: Stack) -> Architecture:
 
 
 def tiny(
-    mlp: FeedForward | Experts, kv: int = HEADS, latent: Latent | None = None, **more: object
+    mlp: FeedForward | Experts, kv: int = HEADS, latent: Latent | None = None,
+    relative: bool = False, **more: object,
 ) -> Architecture:
     """Return a Transformer of one block."""
     values = None if latent is None else I(SIZES["z"])
-    attention = Attention(I(HEADS), I(kv), I(SIZES["k"]), values, latent=latent)
+    attention = Attention(
+        I(HEADS), I(kv), I(SIZES["k"]), values, position_product=relative, latent=latent
+    )
     return of_stacks(Stack("", I(1), Block(attention, mlp, **more)))  # type: ignore[arg-type]
 
 
@@ -191,6 +203,9 @@ CASES = {
     "multi-query": Case(tiny(PLAIN, 1), (attention() + mlp(False),), 1),
     "parallel": Case(
         tiny(PLAIN, parallel=True), (attention(output="sum") + mlp(False, "x", "sum"),)
+    ),
+    "relative positions": Case(
+        tiny(PLAIN, relative=True), (attention() + RELATIVE + mlp(False),)
     ),
     "experts": Case(tiny(ROUTED), (attention() + experts(),)),
     "shared expert": Case(

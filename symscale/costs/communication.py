@@ -137,7 +137,7 @@ def _merged(found: Iterable[Communication]) -> Iterable[Communication]:
 def _of_blocks(model: Transformer, stack: Stack, blocks: sp.Expr) -> list[Communication]:
     found: list[Communication] = []
     for exchange in model.exchanges(stack):
-        if not exchange.parameters:
+        if exchange.of_tokens:
             found += _tensor(model, exchange, blocks)
             found += _context(model, exchange, blocks)
     if isinstance(stack.block.mlp, Experts):
@@ -170,7 +170,7 @@ def _tensor(
         # The halves of the all-reduce: one after the product before, one before the next.
         found.append(entry("reduce-scatter", what, when))
         found.append(entry("all-gather", what, when))
-    if exchange.of_gradient and place == "blocks":
+    if exchange.weighted and exchange.of_gradient and place == "blocks":
         # The input was kept in parts; the gradient of the weights needs all of it.
         found.append(
             entry("all-gather", "kept inputs", "backward", "gradients of activations")

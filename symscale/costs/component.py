@@ -88,6 +88,9 @@ class Exchange:
         parameters: Whether it holds parameters.
         payload: Words of it that each device takes part with.
         participants: Over how many devices, by parallelism.
+        of_tokens: Whether it is of tokens. What is of none, such as keys of relative
+            positions, follows from weights alone, and its gradient is part of theirs.
+        weighted: Whether weights multiply it, so that their gradient needs all of it.
     """
 
     tensor: str
@@ -95,6 +98,8 @@ class Exchange:
     parameters: bool
     payload: sp.Expr
     participants: Mapping[str, sp.Expr]
+    of_tokens: bool
+    weighted: bool
 
     def over(self, parallelism: str) -> sp.Expr:
         """Over how many devices of one parallelism; 1 where none."""
@@ -215,7 +220,9 @@ def exchanges(
     """
     found: dict[tuple[str, bool], Exchange] = {}
 
-    def add(tensor: Tensor, of_gradient: bool, dimensions: Mapping[str, Dimension]) -> None:
+    def add(
+        tensor: Tensor, of_gradient: bool, dimensions: Mapping[str, Dimension], weighted: bool
+    ) -> None:
         key = (tensor.name, of_gradient)
         degrees = _lacking(tensor, dimensions)
         if key in found:
@@ -223,17 +230,23 @@ def exchanges(
             for kind, degree in old.participants.items():
                 # The degrees of one parallelism lie on the same devices: not a product.
                 degrees[kind] = sp.Max(degree, degrees[kind]) if kind in degrees else degree
-            found[key] = replace(old, participants=degrees)
+            found[key] = replace(
+                old, participants=degrees, weighted=old.weighted or weighted
+            )
             return
         payload = sp.Mul(*(dimensions[x].length / dimensions[x].split for x in tensor.letters))
-        found[key] = Exchange(tensor.name, of_gradient, tensor.parameters, payload, degrees)
+        of_tokens = any(LETTERS.get(x) == "data" for x in tensor.letters)
+        found[key] = Exchange(
+            tensor.name, of_gradient, tensor.parameters, payload, degrees, of_tokens, weighted
+        )
 
     for contraction in contractions:
+        weighted = any(operand.parameters for operand in contraction.operands)
         for tensor in contraction.tensors:
             of_gradient = tensor is not contraction.output
-            add(tensor, of_gradient, contraction.dimensions)
+            add(tensor, of_gradient, contraction.dimensions, weighted)
     for copied in copies:
-        add(copied.tensor, True, copied.dimensions)
+        add(copied.tensor, True, copied.dimensions, False)
     return tuple(exchange for exchange in found.values() if exchange.participants)
 
 
