@@ -1,6 +1,7 @@
 """The costs of Transformers, against counting element by element and published formulas."""
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -19,7 +20,8 @@ from symscale.costs.architecture import (
     transformer,
 )
 from symscale.costs.communication import communications
-from symscale.costs.component import exchanges
+from symscale.costs.component import LETTERS, exchanges
+from symscale.costs.contraction import Dimension, einsum
 from symscale.costs.memory import (
     RECIPES,
     block_activation_bytes,
@@ -31,7 +33,8 @@ from symscale.costs.memory import (
 from symscale.costs.parallel import TransformerPlan, symbolic_transformer_plan
 from symscale.costs.stages import heaviest_stage, stage_sizes
 from symscale.costs.transformer import Transformer
-from symscale.errors import InputError
+from symscale.errors import FormulaError, InputError
+from symscale.presets.models import load_model, model_names
 from symscale.symbols import symbols
 from transformer_cases import CASES, GRIDS, HEADS, PLANS, SIZES, Case, tiny
 from transformer_counting import Grid, Holders, flop_by_device, held, reductions
@@ -40,6 +43,7 @@ b, d_model, d_ff, L, n_ctx, n_heads, n_vocab, w = symbols(
     "b d_model d_ff L n_ctx n_heads n_vocab w"
 )
 N_TP, N_DP, N_PP, N_CP, N_EP, m, v, E, E_k = symbols("N_TP N_DP N_PP N_CP N_EP m v E E_k")
+N_TP_kv = symbols("N_TP_ff")[0]  # any symbol will do for the part that splits keys and values
 I = sp.Integer  # noqa: E741
 
 
@@ -262,6 +266,47 @@ def test_keys_of_positions_are_exchanged_as_the_gradient_of_their_weights(grid: 
     weights = SIZES["d"] * HEADS * SIZES["k"] // grid.tp
     sent[0]["data"] += 2 * ring(weights, grid.dp * grid.cp)
     assert sent[1] == sent[0]
+
+
+# Letters
+
+SPLIT_BY = {
+    "data": {N_DP, N_CP, N_EP}, "context": {N_CP}, "tensor": {N_TP, N_TP_kv}, "expert": {N_EP},
+}
+
+
+def all_models() -> Iterator[Architecture]:
+    yield from (transformer(), gated_transformer(), moe_transformer())
+    yield from (case.architecture for case in CASES.values())
+    yield from (load_model(name) for name in model_names())
+
+
+def test_a_letter_means_one_split_in_every_product() -> None:
+    """What is split twice in two ways would be summed over the wrong devices, silently."""
+    plan = replace(symbolic_transformer_plan(), kv_split=N_TP_kv)
+    splits: dict[str, set[sp.Expr]] = defaultdict(set)
+    for architecture in all_models():
+        for component in Transformer(architecture, b, n_ctx, plan).components:
+            dimensions = [c.dimensions for c in component.contractions]
+            dimensions += [c.dimensions for c in component.copies]
+            for letter, dimension in (pair for table in dimensions for pair in table.items()):
+                splits[letter].add(dimension.split)
+    assert {letter: found for letter, found in splits.items() if len(found) > 1} == {}
+    split = {letter: found.pop() for letter, found in splits.items() if found != {1}}
+    assert set(split) == set(LETTERS)
+    for letter, degree in split.items():
+        assert degree.free_symbols <= SPLIT_BY[LETTERS[letter]], letter
+    # Together they are the whole of each degree.
+    assert split["g"] * split["r"] == split["f"] == split["y"] == N_TP
+    assert (split["s"], split["t"], split["e"]) == (N_DP, N_CP, N_EP)
+    assert split["e"] * split["c"] == split["s"] * split["t"]
+
+
+def test_a_split_of_no_known_parallelism_is_named() -> None:
+    lengths = {"i": Dimension(I(4), I(2)), "d": Dimension(I(4)), "o": Dimension(I(4))}
+    product = einsum("odd", "id,do->io", lengths, names=("read", "weights", "made"))
+    with pytest.raises(FormulaError, match=r"dimension 'i', which 'weights' lacks, .* knows s, t,"):
+        exchanges([product])
 
 
 # Properties

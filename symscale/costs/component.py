@@ -11,6 +11,7 @@ import sympy as sp
 
 from symscale.costs.contraction import Contraction, Dimension, Tensor
 from symscale.costs.cost import Cost, cost, total
+from symscale.errors import FormulaError
 from symscale.symbols import symbol
 
 ONE = sp.Integer(1)
@@ -217,6 +218,9 @@ def exchanges(
     Args:
         contractions: The contractions.
         copies: The tensors that are copied besides.
+
+    Raises:
+        FormulaError: If a letter is split that `LETTERS` does not know.
     """
     found: dict[tuple[str, bool], Exchange] = {}
 
@@ -255,6 +259,13 @@ def _lacking(tensor: Tensor, dimensions: Mapping[str, Dimension]) -> dict[str, s
     degrees: dict[str, sp.Expr] = {}
     for letter, dimension in dimensions.items():
         if letter not in tensor.letters and dimension.split != 1:
+            if letter not in LETTERS:
+                known = ", ".join(LETTERS)
+                raise FormulaError(
+                    f"dimension {letter!r}, which {tensor.name!r} lacks, is split over "
+                    f"{dimension.split} devices, but of no parallelism; LETTERS in "
+                    f"symscale/costs/component.py knows {known}"
+                )
             kind = LETTERS[letter]
             degrees[kind] = degrees.get(kind, ONE) * dimension.split
     return degrees
