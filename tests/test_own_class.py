@@ -125,3 +125,103 @@ def test_bad_classes_are_refused(tmp_path: Path, old: str, new: str, named: str)
 
 def test_a_class_that_is_not_there(tmp_path: Path) -> None:
     assert "no such file" in refusal("validate", str(VTRAIN), "--class", str(tmp_path / "a.toml"))
+
+
+# What hostile input found
+
+
+@pytest.mark.parametrize("value", ["1e-300", "5e-324", "1e-310", "1e-7"])
+@pytest.mark.parametrize("metric", ["iteration_ms", "tflops_per_gpu"])
+def test_measured_values_that_cannot_be_are_refused(
+    value: str, metric: str, tmp_path: Path
+) -> None:
+    lines = VTRAIN.read_text(encoding="utf-8").splitlines()
+    head = lines[0].replace("iteration_ms", metric)
+    rows = [",".join([*line.split(",")[:-1], value]) for line in lines[1:11]]
+    file = tmp_path / "runs.csv"
+    file.write_text("\n".join([head, *rows]), encoding="utf-8")
+    for more in ((), ("--calibrate", str(tmp_path / "c.toml")), ("--format", "json")):
+        assert f"runs.csv:2: {metric} {value} is too small" in refusal("validate", str(file), *more)
+
+
+def test_a_file_of_many_models_is_refused(tmp_path: Path) -> None:
+    head, row = VTRAIN.read_text(encoding="utf-8").splitlines()[:2]
+    file = tmp_path / "runs.csv"
+    rows = [row.replace(",3072,", f",{32 * k},") for k in range(1, 202)]
+    file.write_text("\n".join([head, *rows]), encoding="utf-8")
+    assert "more than 200 different models" in refusal("validate", str(file))
+
+
+def test_runs_of_one_plan_determine_nothing(tmp_path: Path) -> None:
+    head, row = VTRAIN.read_text(encoding="utf-8").splitlines()[:2]
+    file = tmp_path / "runs.csv"
+    file.write_text("\n".join([head, *[row] * 12]), encoding="utf-8")
+    line = refusal("validate", str(file), "--calibrate", str(tmp_path / "c.toml"))
+    assert "too few plans, 1, to determine 5 constants" in line
+
+
+def test_constants_at_either_end_are_named(tmp_path: Path) -> None:
+    head, *rows = VTRAIN.read_text(encoding="utf-8").splitlines()
+    slow = [",".join([*row.split(",")[:-1], "1e9"]) for row in rows[:20]]
+    file = tmp_path / "runs.csv"
+    file.write_text("\n".join([head, *slow]), encoding="utf-8")
+    fit = ("validate", str(file), "--calibrate", str(tmp_path / "c.toml"), "--format", "json")
+    assert len(json.loads(answer(*fit))["at_bound"]) == 5
+
+
+@pytest.mark.parametrize(
+    "more",
+    [("--format", "pdf"), ("-o", "{}/out.svg"), ("-o", "{}/no.csv"), ("--plot", "{}/x.txt"),
+     ("-o", "/proc/x.txt")],
+)
+def test_a_class_is_written_last(more: tuple[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "c.toml"
+    refusal("validate", str(VTRAIN), "--calibrate", str(file), more[0], more[1].format(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_class_does_not_replace_what_it_is_made_of(tmp_path: Path) -> None:
+    runs, machine = tmp_path / "runs.toml", tmp_path / "machine.toml"
+    runs.write_bytes(VTRAIN.read_bytes())
+    machine.write_text('base = "a100-sxm"\nreason = "x"\n', encoding="utf-8")
+    (tmp_path / "link.toml").symlink_to(runs)
+    before = {p.name: p.read_bytes() for p in tmp_path.iterdir()}
+    for target in (runs, machine, tmp_path / "link.toml", tmp_path / "." / "machine.toml"):
+        line = refusal("validate", str(runs), "--hardware", str(machine), "--calibrate",
+                       str(target), "--force")
+        assert "is that file; name another" in line
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
+
+
+def test_classes_load_again_from_wherever_they_lie(tmp_path: Path) -> None:
+    """Through links of another depth, and from a link's own place."""
+    (tmp_path / "deep/er/still").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "deep/er/still")
+    machine = tmp_path / "machine.toml"
+    machine.write_text('base = "a100-sxm"\nreason = "x"\ntitle = "Ours"\n', encoding="utf-8")
+    target = tmp_path / "link" / "c.toml"
+    answer("validate", first_rows(7, tmp_path / "r.csv"), "--hardware", str(machine),
+           "--calibrate", str(target))
+    for way in (target, tmp_path / "deep/er/still/c.toml"):
+        assert load_class(str(way)).machine.title == "Ours"
+
+
+@pytest.mark.parametrize("name", [" lead.toml", "ctl\x1b.toml", "a\nb.toml"])
+def test_paths_that_a_class_cannot_name_are_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    machine = tmp_path / name
+    machine.write_text('base = "a100-sxm"\nreason = "x"\n', encoding="utf-8")
+    runs, target = first_rows(7, tmp_path / "r.csv"), tmp_path / "c.toml"
+    done = ("validate", runs, "--hardware", str(machine), "--calibrate", str(target))
+    assert "a class cannot name this path" in refusal(*done)
+    assert not target.exists()
+
+
+def test_names_with_control_characters_stay_text(tmp_path: Path) -> None:
+    runs = tmp_path / "\x1b[31mred\x07\u202e.csv"
+    first_rows(7, runs)
+    target = tmp_path / "c\x1b[31m.toml"
+    for form in ("text", "markdown", "latex", "json"):
+        out = answer("validate", str(runs), "--calibrate", str(target), "--force", "--format", form)
+        assert out.replace("\n", "").isprintable()
+    assert load_class(str(target)).fitted.startswith("five constants, fitted on all runs of ")

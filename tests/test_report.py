@@ -4,8 +4,10 @@ import multiprocessing
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -277,3 +279,45 @@ def test_limits_and_cliffs_draw(tmp_path: Path) -> None:
         assert drawn.read_text(encoding="utf-8") == text
         assert "exists" in refusal(command, "--hardware", "h100-sxm", "--plot", str(drawn))
     assert "name a machine" in refusal("cliffs", "--plot", str(tmp_path / "x.svg"))
+
+
+# The end of the program, whoever asks for it
+
+
+def started(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "symscale", *arguments], text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+
+@pytest.mark.parametrize("wait", [0.05, 0.7, 1.5, 3.0])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_report_that_is_ended_leaves_nothing(
+    wait: float, number: signal.Signals, code: int, tmp_path: Path
+) -> None:
+    process = started("report", "--no-pdf", "-o", str(tmp_path / "r"))
+    time.sleep(wait)
+    os.killpg(process.pid, number)
+    out, err = process.communicate(timeout=60)
+    if process.returncode in (-number, 0):  # before Python heard anything, or when all was done
+        return
+    assert (process.returncode, out) == (code, "")
+    assert err == ("symscale: interrupted\n" if number == signal.SIGINT else "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_worker_that_was_stopped_is_ended_too() -> None:
+    with aside(time.sleep, 600):
+        (child,) = multiprocessing.active_children()
+        assert child.pid is not None
+        os.kill(child.pid, signal.SIGSTOP)
+    assert not multiprocessing.active_children()
+
+
+def test_a_folder_with_something_in_the_way_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "report.md").mkdir()
+    line = refusal("report", "--no-pdf", "-o", str(tmp_path), "--force")
+    assert "report.md in it is a folder" in line
+    assert [p.name for p in tmp_path.iterdir()] == ["report.md"]

@@ -27,11 +27,12 @@ _FACTS = {
     "presets",
 }  # fmt: skip
 _ALL = _FACTS | {
-    "algebra", "studies", "derivation", "checks", "library", "worked", "simulate", "projection",
-    "validation", "comparison", "render", "cli", "symscale",
+    "running", "algebra", "studies", "derivation", "checks", "library", "worked", "simulate",
+    "projection", "validation", "comparison", "render", "cli", "symscale",
 }  # fmt: skip
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
+    "running": set(),
     "display": set(),
     "units": {"errors"},
     "sources": {"errors"},
@@ -48,7 +49,7 @@ ALLOWED: dict[str, set[str]] = {
     "library": {"errors", "derivation", "worked"},
     "worked": _ALL - {"cli"},
     "simulate": _FACTS,
-    "projection": _FACTS | {"simulate"},
+    "projection": _FACTS | {"running", "simulate"},
     "validation": _FACTS | {"simulate"},
     "comparison": _FACTS | {"algebra", "studies", "simulate"},
     "render": _ALL - {"cli"},

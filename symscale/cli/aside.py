@@ -2,13 +2,12 @@
 
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 
 from symscale.errors import NoAnswerError
-
-_GRACE_S = 5.0
+from symscale.running import end, running
 
 
 @contextmanager
@@ -40,21 +39,23 @@ def aside(work: Callable[..., None], *given: object) -> Iterator[Callable[[], No
         if error is not None:
             raise error
 
-    process.start()
-    theirs.close()
     try:
-        yield wait
+        with running([process]):
+            theirs.close()
+            try:
+                yield wait
+            finally:
+                end(process)
     finally:
-        process.terminate()
-        process.join(_GRACE_S)
         ours.close()
 
 
 def _work(connection: Connection, work: Callable[..., None], given: tuple[object, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this decides
+    found: Exception | None = None
     try:
         work(*given)
     except Exception as error:
-        connection.send(error)
-    else:
-        connection.send(None)
+        found = error
+    with suppress(OSError):  # nobody may be there to hear it
+        connection.send(found)

@@ -110,10 +110,7 @@ def emit(
     """
     if output is not None:
         check_writable(output, force)
-    known = [*Format, *(others or {})]
-    wanted = chosen(form, output, known)
-    if form is None and output is not None:
-        _check_ending(output, known)
+    wanted = check_emitted(form, output, others or ())
     if fragment is not None and wanted != Format.latex:
         raise InputError("--fragment is a piece of LaTeX; give --format latex")
     if others and wanted in others:
@@ -124,7 +121,7 @@ def emit(
         text = dump(data())
     elif wanted == Format.text and lines is not None:
         text = lines()
-    elif wanted == Format.pdf:
+    elif wanted == Format.pdf and output is not None:
         write_pdf(document(), output)
         return
     elif fragment is not None and wanted == Format.latex:
@@ -153,6 +150,26 @@ def emit(
         raise InputError(f"standard output: {error.strerror}; use -o FILE") from error
 
 
+def check_emitted(form: StrEnum | None, output: Path | None, others: Iterable[str] = ()) -> str:
+    """Return the format that an answer will have, before any work is done for it.
+
+    Args:
+        form: The format, or None for the one that the file's name asks for.
+        output: The file, or None.
+        others: Formats that only this command has.
+
+    Raises:
+        InputError: If the name ends as no format of the command does, or a PDF has no file.
+    """
+    known = [*Format, *others]
+    if form is None and output is not None:
+        _check_ending(output, known)
+    wanted = chosen(form, output, known)
+    if wanted == Format.pdf and output is None:
+        raise InputError("--format pdf goes into a file; give -o FILE.pdf")
+    return wanted
+
+
 def _check_ending(output: Path, known: Iterable[str]) -> None:
     """Refuse a file whose ending promises what a command does not write."""
     ending = output.suffix.lower()
@@ -164,15 +181,13 @@ def _check_ending(output: Path, known: Iterable[str]) -> None:
         )
 
 
-def write_pdf(document: "Document", output: Path | None) -> None:
-    """Make a PDF, which goes into a file.
+def write_pdf(document: "Document", output: Path) -> None:
+    """Make a PDF.
 
     Raises:
-        InputError: If there is no file, no LaTeX engine, or the file cannot be written.
+        InputError: If there is no LaTeX engine, or the file cannot be written.
         NoAnswerError: If the engine fails.
     """
-    if output is None:
-        raise InputError("--format pdf goes into a file; give -o FILE.pdf")
     from symscale.render import latex
     from symscale.render.pdf import make_pdf
 
@@ -212,7 +227,7 @@ def check_paths(paths: dict[str, Path | None], force: bool) -> None:
     for option, path in paths.items():
         if path is not None:
             check_writable(path, force, option)
-            other = given.setdefault(path.absolute(), option)
+            other = given.setdefault(Path(os.path.realpath(path)), option)
             if other != option:
                 raise InputError(f"{option} {path}: {other} names the same file; name another")
     plot = paths.get("--plot")

@@ -142,6 +142,11 @@ def _move(source: Path, target: Path) -> None:
         source.rename(target)
         return
     for path in sorted(source.rglob("*")):
+        place = target / path.relative_to(source)
+        if place.exists() and place.is_dir() != path.is_dir():
+            kind = "a folder" if place.is_dir() else "a file"
+            raise InputError(f"-o {target}: {place.name} in it is {kind}; move it away")
+    for path in sorted(source.rglob("*")):
         if path.is_file():
             place = target / path.relative_to(source)
             place.parent.mkdir(parents=True, exist_ok=True)

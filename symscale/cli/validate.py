@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from symscale.cli.options import ForceOption, FormatOption, OutputOption
-from symscale.cli.output import check_paths, emit, write_by, write_whole
+from symscale.cli.output import (
+    check_emitted,
+    check_paths,
+    emit,
+    waiting_line,
+    write_by,
+    write_whole,
+)
 from symscale.errors import InputError
 
 if TYPE_CHECKING:
@@ -69,11 +76,27 @@ def validate(
         _published(plot, form, output, force)
         return
     if calibrate is None:
-        own = _own(runs, hardware, name)
-    elif name is not None:
+        with waiting_line("validate"):
+            own = _own(runs, hardware, name)
+        _show(own, plot, form, output, force)
+        return
+    if name is not None:
         raise InputError("--calibrate fits a class and --class names one; give one of them")
-    else:
-        own = _calibrated(runs, hardware, calibrate)
+    if calibrate.suffix.lower() != ".toml":
+        raise InputError(f"--calibrate {calibrate}: name a file that ends in .toml")
+    for option, given in (("RUNS.csv", runs), ("--hardware", hardware)):
+        if given is not None and os.path.realpath(given) == os.path.realpath(calibrate):
+            raise InputError(f"--calibrate {calibrate}: {option} is that file; name another")
+    check_emitted(form, output)
+    with waiting_line("validate: fitting"):
+        own, text = _calibrated(runs, hardware, calibrate)
+    _show(own, plot, form, output, force)
+    write_whole(calibrate, text, "--calibrate")
+
+
+def _show(
+    own: "OwnRuns", plot: Path | None, form: FormatOption, output: OutputOption, force: ForceOption
+) -> None:
     from symscale.render.validation import own_data, own_document, parity_plot
 
     if plot is not None:
@@ -98,6 +121,8 @@ def _published(
 
 
 def _own(file: str, hardware: str | None, name: str | None) -> "OwnRuns":
+    from symscale.presets.tables import printable
+
     if hardware is not None and name is not None:
         raise InputError("--hardware and --class both name rates; give one of them")
     from symscale.render.validation import OwnRuns
@@ -118,32 +143,34 @@ def _own(file: str, hardware: str | None, name: str | None) -> "OwnRuns":
     if cluster is None and not all(run.device for run in found):
         notes.append(f"class {DEFAULT}, where the file has no column device")
     used = [cluster] if cluster else [load_class(n) for n in dict.fromkeys(r.cluster for r in rows)]
-    return OwnRuns(file, tuple(rows), tuple(used), tuple(notes))
+    return OwnRuns(printable(file), tuple(rows), tuple(used), tuple(notes))
 
 
-def _calibrated(file: str, hardware: str | None, target: Path) -> "OwnRuns":
-    if target.suffix.lower() != ".toml":
-        raise InputError(f"--calibrate {target}: name a file that ends in .toml")
+def _calibrated(file: str, hardware: str | None, target: Path) -> "tuple[OwnRuns, str]":
+    """Fit a class; return the runs computed on it, and the text of its file."""
     from symscale.machine import load_machine
+    from symscale.presets.tables import printable
     from symscale.render.validation import OwnRuns
     from symscale.validation.comparison import compare
-    from symscale.validation.own_class import class_text, own_class
+    from symscale.validation.own_class import class_text, device_of, own_class, read_again
     from symscale.validation.runs import VOCABULARY, read_runs
 
     found = read_runs(file)
     machine = load_machine(hardware or _DEVICE)
-    fitted = own_class(found, machine, target.stem[:60], Path(file).name)
+    device = device_of(hardware or _DEVICE, machine, target)
+    fitted = own_class(found, machine, printable(target.stem, 60), Path(file).name)
+    text = class_text(fitted.cluster, device)
+    read_again(text, target)
     rows = compare(found, fitted.cluster, fitted.seen)
     notes = []
     if any(run.vocabulary_assumed for run in found):
         notes.append(f"a vocabulary of {VOCABULARY}, where the file has no column vocab")
     if hardware is None:
         notes.append(f"{machine.title}, as --hardware is not given")
-    device = machine.name
-    if hardware is not None and hardware.lower().endswith(".toml"):
-        device = os.path.relpath(hardware, target.parent)
-    write_whole(target, class_text(fitted.cluster, device), "--calibrate")
-    return OwnRuns(file, tuple(rows), (fitted.cluster,), tuple(notes), fitted.at_bound)
+    own = OwnRuns(
+        printable(file), tuple(rows), (fitted.cluster,), tuple(notes), fitted.at_bound
+    )
+    return own, text
 
 
 def register(app: typer.Typer) -> None:

@@ -4,8 +4,6 @@ import multiprocessing
 import os
 import platform
 import re
-import signal
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,12 +20,12 @@ from symscale.projection.operators import complete
 from symscale.projection.processes import largest_bytes, take_part
 from symscale.projection.torch_processes import take_part as take_torch_part
 from symscale.projection.workload import Settings, measure_operators
+from symscale.running import running
 
 LIBRARIES = ("numpy", "torch")
 CLOCKS = ("wall", "cpu")
 LEAST_BUDGET_S, MOST_BUDGET_S = 1.0, 3600.0
 _COLLECTIVES_SHARE = 0.2
-_GRACE_S = 5.0
 _PROCESSES = (
     "collectives ran over processes of this machine {how}, not over an accelerator's network; "
     "their time is by the wall clock"
@@ -166,40 +164,10 @@ def _threads_fixed(threads: int) -> Iterator[None]:
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
-    """Let processes that start within ignore Ctrl-C from their first moment."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _running(processes: list[Any]) -> Iterator[None]:
-    """Start processes, and end them whatever happens."""
-    try:
-        with _deaf():
-            for process in processes:
-                process.start()
-        yield
-        for process in processes:
-            process.join(_GRACE_S)
-    finally:
-        for process in processes:
-            if process.is_alive():
-                process.terminate()
-                process.join(_GRACE_S)
-
-
-@contextmanager
 def _operators(settings: Settings) -> Iterator[Connection]:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
-    with _running([context.Process(target=measure_operators, args=(theirs, settings))]):
+    with running([context.Process(target=measure_operators, args=(theirs, settings))]):
         theirs.close()
         yield ours
 
@@ -220,7 +188,7 @@ def _collectives(budget_s: float) -> Iterator[Connection]:
             )
             for rank in range(count)
         ]
-        with _running(processes):
+        with running(processes):
             theirs.close()
             yield ours
     finally:
@@ -243,7 +211,7 @@ def _torch_collectives(
             )
             for rank in range(count)
         ]
-        with _running(processes):
+        with running(processes):
             theirs.close()
             yield ours
 

@@ -33,7 +33,7 @@ class OwnRuns:
     """A user's runs, computed.
 
     Attributes:
-        file: Where they come from.
+        file: Where they come from, printable.
         rows: The comparisons.
         classes: The classes on which they were computed.
         notes: What was assumed.
@@ -121,8 +121,9 @@ def own_document(own: OwnRuns) -> Document:
     blocks += [paragraph(f"Assumed: {note}.") for note in own.notes]
     if own.at_bound:
         blocks.append(paragraph(
-            f"At the bound of the data sheet: {', '.join(own.at_bound)}. These runs do not tell "
-            "them apart from what else takes time; more plans, unlike each other, would."
+            f"At an end of what is tried (the data sheet's rate, say): {', '.join(own.at_bound)}. "
+            "These runs do not tell it apart from what else takes time; more plans, unlike each "
+            "other, would."
         ))
     blocks += _classes(own.classes)
     blocks += [Heading("Runs"), _rows(own.rows), *_choices(choices(own.rows)), _left_out()]

@@ -7,14 +7,15 @@ which runs, `reached` what the rates are shares of.
 """
 
 import functools
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
-from symscale.errors import InputError, unknown_name
+from symscale.errors import InputError, SymscaleError, unknown_name
 from symscale.machine import Machine, load_machine
 from symscale.presets.figures import FigureSpec, read_figure
 from symscale.presets.tables import (
@@ -98,8 +99,18 @@ def load_class(name: str) -> CalibratedClass:
     """
     if name.lower().endswith(".toml"):
         table = read_toml_file(name, "keep one class in one file")
-        return _read(table, printable(PurePath(name).stem, 60), printable(name), PurePath(name))
+        return _read(table, printable(PurePath(name).stem, 60), printable(name), Path(name))
     return _packaged(name)
+
+
+def class_of_text(text: bytes, file: Path) -> CalibratedClass:
+    """Return the class that a file at some place would state.
+
+    Raises:
+        InputError: If it states none.
+    """
+    where = printable(str(file))
+    return _read(parse_toml(text, where), printable(file.stem, 60), where, file)
 
 
 @functools.cache
@@ -122,7 +133,7 @@ def _of_device(slug: str) -> str:
 
 
 def _read(
-    table: Mapping[str, object], name: str, where: str, file: PurePath | None = None
+    table: Mapping[str, object], name: str, where: str, file: Path | None = None
 ) -> CalibratedClass:
     packaged = file is None
     check_keys(table, _KEYS, where)
@@ -144,8 +155,12 @@ def _read(
         raise refusal(where, "gradients_overlap is no truth value", "write true or false")
     device = str(texts["device"])
     if device.lower().endswith(".toml"):
-        device = str(PurePath(file.parent if file else "", device))
-    machine = load_machine(device)
+        folder = os.path.realpath(file.parent if file else "")
+        device = os.path.normpath(Path(folder, device))  # the folder may not be made yet
+    try:
+        machine = load_machine(device)
+    except SymscaleError as error:
+        raise error.with_context(f"{where}: device") from None
     rates = ClusterClass(
         name, values["flop_rate"], values["memory_rate"],
         (values["node_rate"], values["cluster_rate"]), values["block_overhead"],

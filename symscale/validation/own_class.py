@@ -1,19 +1,31 @@
 """A cluster class from runs of one's own: fitted on some of them, judged on the others."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from symscale.errors import InputError
 from symscale.machine import Machine
+from symscale.presets.tables import printable
 from symscale.presets.toml_text import figure_text, quoted
 from symscale.simulate.transformer_step import ClusterClass, class_of_machine
-from symscale.validation.classes import CalibratedClass
-from symscale.validation.rates import SOFT, calibrated, computed_of, works_of
+from symscale.validation.classes import CalibratedClass, class_of_text
+from symscale.validation.rates import (
+    LEAST_LINK,
+    LEAST_RATE,
+    MOST_OVERHEAD_S,
+    SOFT,
+    calibrated,
+    computed_of,
+    works_of,
+)
 from symscale.validation.runs import Run
 
 CONSTANTS = 5
+LONGEST_WAY = 250
 ENOUGH = 2 * CONSTANTS
 """Runs from which every second one is kept to judge the fit."""
 
@@ -25,7 +37,8 @@ class OwnClass:
     Attributes:
         cluster: The class, its rates to four digits as its file states them.
         seen: Indices of the runs that the fit saw.
-        at_bound: The constants that ended at the data sheet's rate.
+        at_bound: The constants that ended at an end of what is tried, such as the data
+            sheet's rate.
     """
 
     cluster: CalibratedClass
@@ -70,13 +83,20 @@ def own_class(runs: Sequence[Run], machine: Machine, name: str, file: str) -> Ow
     sizes = [tier.size for tier in machine.tiers]
     seen = tuple(range(0, len(runs), 2 if len(runs) >= ENOUGH else 1))
     part = [runs[i] for i in seen]
+    plans = {(r.architecture, r.context, r.switches, r.plan, r.sequences) for r in part}
+    if len(plans) < CONSTANTS:
+        raise InputError(
+            f"the {len(part)} runs to fit to have too few plans, {len(plans)}, to determine "
+            f"{CONSTANTS} constants; measure unlike plans"
+        )
     fits = [calibrated(part, replace(sheet, overlap=x), sizes) for x in (0.0, 1.0)]
     best = min(fits, key=lambda rates: _misfit(part, rates, sizes))
-    which = "1, 3, 5, ..." if len(seen) < len(runs) else "all"
-    fitted = f"five constants, fitted on runs {which} of {file}"
+    which = "runs 1, 3, 5, ..." if len(seen) < len(runs) else "all runs"
+    origin = printable(file, 60)
     rates = _rounded(best, name)
     found = CalibratedClass(
-        name, f"{machine.title}, calibrated", machine, rates, fitted, f"measured: {file}"
+        name, f"{machine.title}, calibrated", machine, rates,
+        f"five constants, fitted on {which} of {origin}", f"measured: {origin}",
     )
     return OwnClass(found, seen, _at_bound(rates, sheet))
 
@@ -99,13 +119,17 @@ def _rounded(rates: ClusterClass, name: str) -> ClusterClass:
 
 
 def _at_bound(rates: ClusterClass, sheet: ClusterClass) -> tuple[str, ...]:
-    pairs = {
-        "the rate of products": (rates.flop_rate, sheet.peak_rate),
-        "the rate of memory": (rates.memory_rate, sheet.memory_rate),
-        "the links within a node": (rates.link_rates[0], sheet.link_rates[0]),
-        "the links between nodes": (rates.link_rates[1], sheet.link_rates[1]),
-    }
-    return tuple(name for name, (value, most) in pairs.items() if value > 0.999 * most)
+    rows = (
+        ("the rate of products", rates.flop_rate, sheet.peak_rate, LEAST_RATE),
+        ("the rate of memory", rates.memory_rate, sheet.memory_rate, LEAST_RATE),
+        ("the links within a node", rates.link_rates[0], sheet.link_rates[0], LEAST_LINK),
+        ("the links between nodes", rates.link_rates[1], sheet.link_rates[1], LEAST_LINK),
+        ("the overhead of a block", rates.block_overhead_s, MOST_OVERHEAD_S, 0),
+    )
+    return tuple(
+        name for name, value, most, least in rows
+        if value > 0.999 * most or value < 1.001 * least * most
+    )
 
 
 def class_text(found: CalibratedClass, device: str) -> str:
@@ -149,3 +173,35 @@ def class_text(found: CalibratedClass, device: str) -> str:
         f"gradients_overlap = {'true' if rates.overlap else 'false'}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def device_of(hardware: str, machine: Machine, target: Path) -> str:
+    """Return how a class names its machine: by name, or by the way from its own folder.
+
+    Args:
+        hardware: The machine's name or file.
+        machine: The machine.
+        target: Where the class is going to lie.
+
+    Raises:
+        InputError: If the way cannot stand in a file.
+    """
+    if not hardware.lower().endswith(".toml"):
+        return machine.name
+    folder = os.path.realpath(target.parent)
+    way = os.path.relpath(os.path.realpath(hardware), folder)
+    if len(way) > LONGEST_WAY or not way.isprintable() or way != way.strip():
+        raise InputError(
+            f"--hardware {printable(hardware)}: a class cannot name this path; copy the file to a "
+            "shorter, plain one"
+        )
+    return way
+
+
+def read_again(text: str, target: Path) -> None:
+    """Read a class from its text as if it lay where it is going to.
+
+    Raises:
+        InputError: If it could not be loaded from there.
+    """
+    class_of_text(text.encode(), target)

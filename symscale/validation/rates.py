@@ -6,21 +6,29 @@ a model by name.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import sympy as sp
 from scipy.optimize import least_squares
 
+from symscale.costs.architecture import Architecture
 from symscale.costs.parallel import TransformerPlan
 from symscale.costs.transformer import Transformer
 from symscale.errors import InputError
 from symscale.simulate.transformer_step import ClusterClass, step_time
 from symscale.simulate.transformer_tiers import Array, Plans
-from symscale.simulate.transformer_work import TransformerWork, Work
+from symscale.simulate.transformer_work import Switches, TransformerWork, Work
 from symscale.validation.runs import Run
 
 SOFT = 0.03
 """Relative error beyond which a run pulls by its error, no longer by the square of it."""
+
+LEAST_RATE, LEAST_LINK = 0.1, 0.01
+"""Shares of the data sheet below which no rate of products or memory, and none of links, is
+looked for."""
+MOST_OVERHEAD_S = 0.1
+"""Seconds beyond which no overhead of a block is looked for."""
 
 
 @dataclass(frozen=True)
@@ -68,21 +76,26 @@ def works_of(runs: Sequence[Run], sizes: Sequence[int | None]) -> list[Batch]:
             degree("N_TP"), degree("N_CP"), degree("N_DP"), degree("N_PP"), ones, degree("m"),
             degree("v"), np.array([run.sequences for run in part], dtype=np.int64),
         )
-        work = TransformerWork(first.architecture, first.context, first.switches)
+        work = _work(first.architecture, first.context, first.switches)
         flop = work.of(plans, sizes)
-        again = _recomputed_share(first)
+        again = _recomputed_share(first.architecture, first.context, first.switches)
         found.append(Batch(np.array(indices), flop, plans.devices, flop.model_flop * again))
     return found
 
 
-def _recomputed_share(run: Run) -> float:
+@lru_cache(maxsize=256)
+def _work(architecture: Architecture, context: int, switches: Switches) -> TransformerWork:
+    return TransformerWork(architecture, context, switches)
+
+
+@lru_cache(maxsize=256)
+def _recomputed_share(architecture: Architecture, context: int, switches: Switches) -> float:
     """FLOP with what is computed again over FLOP without."""
-    if run.switches.recompute != "full":
+    if switches.recompute != "full":
         return 1.0
-    plan = TransformerPlan(recompute="full", fused_attention=run.switches.fused_attention)
+    plan = TransformerPlan(recompute="full", fused_attention=switches.fused_attention)
     model = Transformer(
-        run.architecture, sp.Integer(run.context), sp.Integer(run.context), plan,
-        run.switches.mask,
+        architecture, sp.Integer(context), sp.Integer(context), plan, switches.mask
     )
     return float(model.hardware_flop.expr / model.training_flop.expr)
 
@@ -156,8 +169,11 @@ def calibrated(
         cluster = _with(sheet, [*values, *_values(sheet)[len(values):]])
         return (computed_of(runs, batches, cluster) / published - 1) / SOFT
 
-    peak = np.array([sheet.peak_rate, sheet.memory_rate, *sheet.link_rates, 0.1])[: len(start)]
-    low = np.array([0.1, 0.1, *(0.01 for _ in sheet.link_rates), 0.0])[: len(start)] * peak
+    peak = np.array(
+        [sheet.peak_rate, sheet.memory_rate, *sheet.link_rates, MOST_OVERHEAD_S]
+    )[: len(start)]
+    least = [LEAST_RATE, LEAST_RATE, *(LEAST_LINK for _ in sheet.link_rates), 0.0]
+    low = np.array(least)[: len(start)] * peak
     found = least_squares(
         errors, np.clip(start, low + 0.01 * peak, 0.99 * peak), bounds=(low, peak),
         loss="soft_l1", x_scale=peak,

@@ -20,7 +20,9 @@ VOCABULARY = 51200
 
 LARGEST_FILE_BYTES = 5_000_000
 MOST_ROWS = 20_000
-MOST = 10**9
+MOST_MODELS = 200
+"""Different models of a file: each takes some time, its runs hardly any."""
+LEAST, MOST = 1e-6, 10**9
 MOST_BLOCKS = 10**5
 COUNTS = (
     "gpus", "global_batch", "microbatch", "d_model", "heads", "layers", "seq_len", "tp", "dp", "pp",
@@ -184,8 +186,11 @@ def runs_of_text(text: str, where: str) -> list[Run]:
         raise refusal(where, "has a header but no runs", "give a row for each run")
     if len(numbered) > MOST_ROWS:
         raise refusal(where, f"has more than {MOST_ROWS} runs", "keep the runs in several files")
-    return [_run(dict(_cells(header, row, f"{where}:{i}")), f"{where}:{i}")
-            for i, row in numbered[1:]]
+    found = [_run(dict(_cells(header, row, f"{where}:{i}")), f"{where}:{i}")
+             for i, row in numbered[1:]]
+    if len({(run.architecture, run.context, run.switches) for run in found}) > MOST_MODELS:
+        raise refusal(where, f"has more than {MOST_MODELS} different models", "split it")
+    return found
 
 
 def _header(row: Sequence[str], where: str) -> list[str]:
@@ -297,6 +302,8 @@ def _positive(text: str, name: str, where: str) -> float:
         raise refusal(where, f"{name} is {printable(text, 40)}, not above zero", "correct the row")
     if number > MOST:
         raise refusal(where, f"{name} {printable(text, 40)} is too large", "correct the row")
+    if number < LEAST:
+        raise refusal(where, f"{name} {printable(text, 40)} is too small", "correct the row")
     return number
 
 
