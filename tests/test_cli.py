@@ -711,10 +711,25 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
 def test_an_ending_that_promises_another_format_is_refused(ending: str, tmp_path: Path) -> None:
     file = tmp_path / f"a{ending}"
     line = refusal("limits", "-o", str(file))
-    assert f"nothing here writes {ending.lower()}" in line
+    assert f"this command writes no {ending.lower()}" in line
     assert not file.exists()
     answer("limits", "-o", str(file), "--format", "text")  # who says so gets it
     assert file.read_text(encoding="utf-8").startswith("Largest training run")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("sweep", "future", "--csv", "{}/a.csv", "-o", "{}/b.html"),
+        ("limits", "--hardware", "h100-sxm", "--certificate", "{}/p.json", "-o", "{}/b.html"),
+        ("cliffs", "--hardware", "h100-sxm", "--certificate", "{}/p.json", "--format", "pdf"),
+        ("derive", "tensor-shard", "--bibliography", "{}/r.bib", "-o", "{}/d.csv"),
+        ("simulate", "--hardware", "h100-sxm", "--csv", "{}/s.csv", "-o", "{}/s.html"),
+    ],
+)
+def test_a_wrong_ending_leaves_no_other_file(command: tuple[str, ...], tmp_path: Path) -> None:
+    refusal(*(word.format(tmp_path) for word in command))
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["a", "a.txt", "a.out", "limits-1.5"])

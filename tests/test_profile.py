@@ -6,8 +6,12 @@ No time is asserted; that operators are measured well is shown in `benchmarks/`.
 import json
 import multiprocessing
 import os
+import signal
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from multiprocessing.shared_memory import SharedMemory
 from pathlib import Path
 
@@ -218,12 +222,14 @@ def test_a_profile_is_written_and_read_again(tmp_path: Path) -> None:
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     original = profiling._collect
 
-    def collect(found: profiling.Profile, report: object, source: object) -> None:
+    def collect(
+        found: profiling.Profile, report: object, source: object, budget_s: float
+    ) -> None:
         def stop_after_two(text: str) -> None:
             if len(found.measurements) == 2:
                 raise KeyboardInterrupt
 
-        original(found, stop_after_two, source)
+        original(found, stop_after_two, source, budget_s)
 
     monkeypatch.setattr(profiling, "_collect", collect)
     file = tmp_path / "cpu.json"
@@ -254,3 +260,26 @@ def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     assert profiling.library_of(None) == "numpy"
     with pytest.raises(InputError, match="torch is not installed"):
         profiling.library_of("torch")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_process_that_fails_or_stops_ends_it(
+    number: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed: at once. Stopped: when its time is over. What else was measured is kept."""
+    monkeypatch.setattr(profiling, "_PATIENCE_S", 2.0)
+    original = profiling._collectives
+
+    @contextmanager
+    def one_of_them(budget_s: float) -> Iterator[Connection]:
+        with original(budget_s) as connection:
+            children = multiprocessing.active_children()
+            assert children[-1].pid is not None
+            os.kill(children[-1].pid, number)
+            yield connection
+
+    monkeypatch.setattr(profiling, "_collectives", one_of_them)
+    found = profiling.profile(Settings("numpy", 1, budget_s=1.0))
+    assert "they ended early" in found.machine["processes_note"]
+    assert "matrix product" in {one.operator for one in found.measurements}
+    assert not multiprocessing.active_children()

@@ -237,6 +237,25 @@ def test_a_report_where_nobody_may_write(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_machine_without_numbers_has_no_figures_but_a_chapter(tmp_path: Path) -> None:
+    endless = "h100-sxm-infinite-network-and-ll"
+    for place, (hardware, figures) in enumerate(
+        ((endless, set()), (f"h100-sxm,{endless}", {"alpha", "utilization"}))
+    ):
+        folder = tmp_path / str(place)
+        answer("report", "--no-pdf", "--hardware", hardware, "-o", str(folder))
+        assert {p.stem for p in folder.glob("*.svg")} == figures
+        assert (folder / f"data/limits-{endless}.json").exists()
+
+
+def test_titles_are_drawn_whatever_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    title = "\U0001f600 \u6f22\u5b57 $ \\\\input{/etc/passwd} <b> " + "on and " * 30
+    file.write_text(f'base = "h100-sxm"\nreason = "x"\ntitle = "{title}"\n', encoding="utf-8")
+    answer("report", "--no-pdf", "--hardware", str(file), "-o", str(tmp_path / "r"))
+    assert (tmp_path / "r" / "alpha.pdf").stat().st_size > 5000
+
+
 def test_two_machines_of_one_name_are_refused(tmp_path: Path) -> None:
     file = tmp_path / "h100-sxm.toml"
     text = 'base = "h100-sxm"\ntitle = "mine"\nreason = "a trial"\n'

@@ -34,7 +34,7 @@ def aside(work: Callable[..., None], *given: object) -> Iterator[Callable[[], No
             error = ours.recv()
         except EOFError:
             raise NoAnswerError(
-                f"the process for {work.__name__} ended early, for want of memory perhaps"
+                "a process that helps ended early, for want of memory perhaps"
             ) from None
         if error is not None:
             raise error

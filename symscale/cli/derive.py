@@ -12,7 +12,7 @@ from symscale.cli.options import (
     FragmentOption,
     OutputOption,
 )
-from symscale.cli.output import check_paths, emit, waiting_line, write_whole
+from symscale.cli.output import CODES, check_emitted, check_paths, emit, waiting_line, write_whole
 
 
 def derive(
@@ -35,6 +35,7 @@ def derive(
     from symscale.render.derivations import derivation_data, derivation_document
 
     check_paths({"-o": output, "--bibliography": bibliography}, force)
+    check_emitted(form, output, ("html", *CODES))
     with waiting_line(f"deriving {name[:30]} and checking each step"):
         derivation = load_derivation(name)
         checks = check_derivation(derivation)

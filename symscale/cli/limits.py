@@ -18,7 +18,7 @@ from symscale.cli.options import (
     SetOption,
     settings_of,
 )
-from symscale.cli.output import check_writable, emit, write_by
+from symscale.cli.output import CODES, check_emitted, check_writable, emit, write_by
 
 CertificateOption = Annotated[
     Path | None,
@@ -52,6 +52,7 @@ def limits(
 ) -> None:
     """Largest training run at full utilization: pieces, regions, elasticities, proofs."""
     check_certificate_path(certificate, force)
+    check_emitted(form, output, CODES)
     settings = settings_of(sets, duration)
     from symscale.render.closed_forms import answer_code
     from symscale.render.report_data import limits_data
@@ -93,6 +94,7 @@ def cliffs(
     Set T (--set T=1e29) for the utilization of one run.
     """
     check_certificate_path(certificate, force)
+    check_emitted(form, output, CODES)
     settings = settings_of(sets, duration)
     from symscale.render.closed_forms import answer_code
     from symscale.render.report_data import cliffs_data

@@ -44,6 +44,10 @@ class CodeFormat(StrEnum):
     javascript = "javascript"
 
 
+CODES = ("python", "c", "javascript")
+"""Formats of closed forms as code."""
+
+
 class DeriveFormat(StrEnum):
     """Those of derivations."""
 
@@ -176,8 +180,8 @@ def _check_ending(output: Path, known: Iterable[str]) -> None:
     endings = [".txt", *(e for e, name in _ENDINGS.items() if name in set(known))]
     if ending not in endings and ending in (*_ENDINGS, *_OTHERS):
         raise InputError(
-            f"-o {output}: nothing here writes {ending}; end the name in {', '.join(endings)}, or "
-            "give --format"
+            f"-o {output}: this command writes no {ending}; end the name in "
+            f"{', '.join(endings)}, or give --format"
         )
 
 
@@ -213,6 +217,9 @@ def check_writable(path: Path, force: bool, option: str = "-o") -> None:
             raise InputError(f"{option} {path}: it is a device, not a file; name a file")
         if path.exists() and not force:
             raise InputError(f"{option} {path}: the file exists; use --force to replace it")
+        above = next(folder for folder in (path.absolute()).parents if folder.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+            raise InputError(f"{option} {path}: {above} takes no files; name another folder")
     except OSError as error:
         raise _unusable(path, error, option) from error
 
@@ -299,7 +306,7 @@ def progress_text(what: str) -> Iterator[Callable[[str], None]]:
 
     def report(how_far: str) -> None:
         nonlocal shown
-        if sys.stderr.isatty() and time.monotonic() - start > _PATIENCE_S:
+        if _on_terminal() and time.monotonic() - start > _PATIENCE_S:
             shown = True
             sys.stderr.write(f"\r{what}: {how_far} ")
             sys.stderr.flush()
@@ -323,7 +330,7 @@ def status_line() -> Iterator[Callable[[str], None]]:
     def say(text: str) -> None:
         nonlocal longest
         elapsed = time.monotonic() - start
-        if sys.stderr.isatty() and elapsed > _PATIENCE_S:
+        if _on_terminal() and elapsed > _PATIENCE_S:
             line = f"{elapsed:.0f} s: {text}"[:78]
             longest = max(longest, len(line))
             sys.stderr.write(f"\r{line:<{longest}}")
@@ -353,7 +360,7 @@ def waiting_line(what: str) -> Iterator[None]:
 
     timer = threading.Timer(_PATIENCE_S, show)
     timer.daemon = True
-    if sys.stderr.isatty():
+    if _on_terminal():
         timer.start()
     try:
         yield
@@ -363,6 +370,11 @@ def waiting_line(what: str) -> Iterator[None]:
             timer.join()
         if shown.is_set():
             _wipe()
+
+
+def _on_terminal() -> bool:
+    """Whether somebody watches stderr, which may be closed."""
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _wipe() -> None:

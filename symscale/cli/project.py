@@ -7,7 +7,7 @@ import typer
 
 from symscale.cli.fit import PRECISIONS
 from symscale.cli.options import ForceOption, FormatOption, OutputOption
-from symscale.cli.output import check_writable, emit, write_by, write_whole
+from symscale.cli.output import check_emitted, check_writable, emit, write_by, write_whole
 from symscale.cli.ratio import numbers
 from symscale.errors import InputError
 
@@ -77,6 +77,7 @@ def project(
     ks = numbers("--flop-vs-bw", flop_vs_bw)
     if any(not k.is_positive for k in ks):
         raise InputError(f"--flop-vs-bw {flop_vs_bw}: arithmetic grows by factors above 0")
+    check_emitted(form, output)
     for path, option in ((csv, "--csv"), (plot, "--plot")):
         if path is not None:
             check_writable(path, force, option)

@@ -13,7 +13,7 @@ from symscale.cli.options import (
     HardwareOption,
     OutputOption,
 )
-from symscale.cli.output import check_writable, emit, write_by, write_whole
+from symscale.cli.output import check_emitted, check_writable, emit, write_by, write_whole
 from symscale.cli.transformer_options import (
     BatchOption,
     ContextOption,
@@ -187,6 +187,7 @@ def sweep(
     if grid != "future":
         raise unknown_name("grid", grid, ("future",))
     ks = numbers("--flop-vs-bw", flop_vs_bw)
+    check_emitted(form, output)
     for path, option in ((csv, "--csv"), (plot, "--plot")):
         if path is not None:
             check_writable(path, force, option)

@@ -11,6 +11,7 @@ import typer
 
 from symscale.cli.options import ForceOption, FormatOption, OutputOption
 from symscale.cli.output import (
+    check_emitted,
     check_paths,
     emit,
     progress_text,
@@ -73,6 +74,7 @@ def simulate(
 ) -> None:
     """Utilization against training compute: for each model the best plan that is in time."""
     check_paths({"--csv": csv, "--plot": plot, "-o": output}, force)
+    check_emitted(form, output)
     machines = read_machines(hardware)
     batches = batch_rules or ["default"]
     if len(set(batches)) < len(batches):

@@ -24,6 +24,7 @@ from symscale.running import running
 
 LIBRARIES = ("numpy", "torch")
 CLOCKS = ("wall", "cpu")
+_PATIENCE_S = 120.0  # beyond the budget: libraries load, the largest size ends
 LEAST_BUDGET_S, MOST_BUDGET_S = 1.0, 3600.0
 _COLLECTIVES_SHARE = 0.2
 _PROCESSES = (
@@ -112,13 +113,13 @@ def profile(
     )
     try:
         with _threads_fixed(settings.threads):
-            _collect(found, report, _operators(alone))
+            _collect(found, report, _operators(alone), settings.budget_s)
         if collectives:
             accelerators = int(found.machine.get("accelerators", 0))
             key, source = _how_collectives(found, settings, accelerators, share)
             with _threads_fixed(1):
                 try:
-                    _collect(found, report, source)
+                    _collect(found, report, source, settings.budget_s)
                 except (NoAnswerError, OSError) as error:  # what else was measured is kept
                     found.machine[key] += f"; they ended early ({error})"
     except KeyboardInterrupt:
@@ -216,12 +217,20 @@ def _torch_collectives(
             yield ours
 
 
-def _collect(found: Profile, report: Callable[[str], None] | None, source: Any) -> None:
-    """Take what a process measures until it is done."""
+def _collect(
+    found: Profile, report: Callable[[str], None] | None, source: Any, budget_s: float
+) -> None:
+    """Take what a process measures until it is done, or until one of its kind fails."""
     with source as connection:
+        children = multiprocessing.active_children()
         while True:
+            watched = [connection, *(c.sentinel for c in children if c.exitcode != 0)]
+            if not wait(watched, budget_s + _PATIENCE_S):
+                raise NoAnswerError("a process that measures does not answer; measure again")
+            failed = any(c.exitcode for c in children)
             try:
-                wait([connection])
+                if failed and not connection.poll():
+                    raise EOFError
                 message = connection.recv()
             except EOFError:
                 raise NoAnswerError(

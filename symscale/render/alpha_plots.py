@@ -7,7 +7,7 @@ import numpy as np
 import sympy as sp
 
 from symscale.errors import InputError
-from symscale.render.plots import colour, new_figure, save, styled
+from symscale.render.plots import colour, label_of, new_figure, save, styled
 from symscale.studies.answer import Answer, training_limits
 from symscale.studies.parameters import numbers
 from symscale.symbols import symbol
@@ -33,7 +33,7 @@ def alpha_plot(answers: Sequence[Answer], *paths: Path) -> None:
         for place, answer in enumerate(answers):
             known = {**numbers(answer.parameters)}
             known.pop(symbol("alpha"), None)
-            title = answer.machine.title if answer.machine else "as set"
+            title = label_of(answer.machine.title) if answer.machine else "as set"
             curves = {}
             for piece in pieces:
                 missing = piece.bound.free_symbols - known.keys() - {symbol("alpha")}

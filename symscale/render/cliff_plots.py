@@ -9,7 +9,7 @@ import mpmath as mp
 import sympy as sp
 
 from symscale.errors import InputError
-from symscale.render.plots import colour, new_figure, save, styled
+from symscale.render.plots import colour, label_of, new_figure, save, styled
 from symscale.studies.answer import CliffsAnswer
 from symscale.studies.cliffs import END
 from symscale.symbols import symbol
@@ -41,7 +41,8 @@ def cliffs_plot(answers: Sequence[CliffsAnswer], *paths: Path) -> None:
 
 
 def _curve(axes: Any, answer: CliffsAnswer, shade: str) -> None:
-    known, title = answer.known, answer.machine.title if answer.machine else "parameters as set"
+    known = answer.known
+    title = label_of(answer.machine.title) if answer.machine else "parameters as set"
     if known is None:
         raise InputError("--plot needs a number for every parameter; name a machine by --hardware")
     marks = [float(value) for c in answer.cliffs if (value := answer.compute_at(c)) is not None]

@@ -1,6 +1,7 @@
 """Plots; the one module that draws."""
 
 import math
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,6 +20,7 @@ FORMATS = (".pdf", ".svg", ".png")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#999999")
 """Colours that colour-blind readers tell apart (Okabe and Ito)."""
 
+LONGEST_LABEL = 60
 _GRID = 241
 _STYLE: Any = {
     "font.size": 9, "axes.grid": True, "grid.alpha": 0.25, "figure.dpi": 150,
@@ -100,8 +102,20 @@ def save(figure: Any, *paths: Path) -> None:
     """Write a figure into files, the same bytes each time; it is laid out once."""
     metadata = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {}}
     for path in paths:
-        figure.savefig(path, metadata=metadata[path.suffix.lower()])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a letter that no font has is drawn as a box
+            figure.savefig(path, metadata=metadata[path.suffix.lower()])
         figure.set_layout_engine("none")
+
+
+def label_of(title: str) -> str:
+    r"""Return a title from a file, short enough for a figure, in which no formula begins.
+
+    Example:
+        >>> print(label_of("A $ machine"))
+        A \$ machine
+    """
+    return _plain(title if len(title) <= LONGEST_LABEL else title[: LONGEST_LABEL - 3] + "...")
 
 
 def _label(axis: Axis) -> str:

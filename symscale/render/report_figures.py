@@ -11,8 +11,10 @@ from pathlib import Path
 
 from symscale.machine import Machine, load_machine
 from symscale.render.document import Figure
-from symscale.studies.answer import cliffs, training_limits
+from symscale.studies.answer import Answer, cliffs, training_limits
 from symscale.studies.future import future_cases
+from symscale.studies.parameters import numbers
+from symscale.symbols import symbol
 
 KS = (1, 2, 4)
 ENDINGS = (".pdf", ".svg")
@@ -39,7 +41,10 @@ class Drawing:
 
 
 def limit_figures(hardware: Sequence[str]) -> tuple[Drawing, ...]:
-    """The figures on limits of machines, by names or files."""
+    """The figures on limits of machines, by names or files; none where numbers are missing."""
+    hardware = [name for name in hardware if _numeric(training_limits(name))]
+    if not hardware:
+        return ()
     return (
         Drawing(
             "utilization",
@@ -53,6 +58,12 @@ def limit_figures(hardware: Sequence[str]) -> tuple[Drawing, ...]:
             partial(_draw_alpha, hardware),
         ),
     )
+
+
+def _numeric(answer: Answer) -> bool:
+    """Whether everything that limits depend on has a number, the network's bandwidth too."""
+    needed = {s for piece in training_limits().limit.pieces for s in piece.bound.free_symbols}
+    return needed - {symbol("alpha")} <= numbers(answer.parameters).keys()
 
 
 def share_figures(hardware: Sequence[str]) -> tuple[Drawing, ...]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symscale.render.plots import COLOURS, drawing, save
+from symscale.render.plots import COLOURS, drawing, label_of, save
 from symscale.studies.future import Case
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def share_plot(
             axes.set_xlabel("width of the model, $d_{\\mathrm{model}}$")
         panels[0].set_ylabel("share of serialized communication [%]")
         figure.suptitle(
-            f"{title}: lines for sequences of {middle} tokens, bands {lengths[0]} to {lengths[-1]};"
-            " hollow: does not fit; grey: 40 to 75 %", fontsize=9,
+            f"{label_of(title)}: lines for sequences of {middle} tokens, bands {lengths[0]} to "
+            f"{lengths[-1]}; hollow: does not fit; grey: 40 to 75 %", fontsize=9,
         )
         save(figure, *paths)
 

@@ -176,6 +176,8 @@ def ratio_answer(
     if contention < 1:
         raise InputError(f"--contention {contention}: a slowdown is a factor of at least 1")
     values = dict(request.settings)
+    if symbol("tau_net") in values and not latency:
+        raise InputError("--set tau_net counts only with --latency; give that too")
     apart: dict[sp.Symbol, sp.Expr] = {}
     notes = list(request.notes)
     machine = tier = None
@@ -183,7 +185,10 @@ def ratio_answer(
         machine = load_machine(hardware)
         tier = _link(machine, request, link)
         if tier.bandwidth.unlimited:
-            raise InputError(f"the link of tier {tier.name} of {machine.name} is unlimited")
+            raise InputError(
+                f"the link of tier {tier.name} of {machine.name} is unlimited: no share follows "
+                "from it; name another machine, or none and --set W_net"
+            )
         word = request.word
         for name, value, note in rates_of(machine, tier, word):
             if symbol(name) not in values:
