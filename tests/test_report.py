@@ -16,6 +16,7 @@ import sympy as sp
 
 from symscale.checks import check_derivation
 from symscale.cli.aside import aside
+from symscale.cli.report import _draw
 from symscale.errors import NoAnswerError, UnknownNameError
 from symscale.library import derivation_names, load_derivation
 from symscale.render import latex
@@ -28,7 +29,6 @@ from symscale.render.fragment import PACKAGES, cited_keys, fragment
 from symscale.render.lines import LINE, latex_lines
 from symscale.render.pdf import make_pdf
 from symscale.render.references import References
-from symscale.render.report_figures import draw_figures
 from symscale.sources import load_sources
 from symscale.symbols import symbols
 from test_cli import answer, refusal, run
@@ -269,10 +269,9 @@ def test_two_machines_of_one_name_are_refused(tmp_path: Path) -> None:
 
 def test_work_aside_hands_back_what_it_raised() -> None:
     nowhere = Path("/nowhere/at/all")
-    with aside(draw_figures, ["h100-sxm"], False, nowhere) as drawn, \
-            pytest.raises(FileNotFoundError):
+    with aside(_draw, ["h100-sxm"], False, nowhere) as drawn, pytest.raises(FileNotFoundError):
         drawn()
-    with aside(draw_figures, ["nothing"], False, nowhere) as drawn, \
+    with aside(_draw, ["nothing"], False, nowhere) as drawn, \
             pytest.raises(UnknownNameError, match="nothing"):
         drawn()
 
@@ -283,7 +282,7 @@ def test_work_aside_that_dies_is_told() -> None:
 
 
 def test_work_aside_is_ended_when_nobody_waits(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt), aside(draw_figures, ["h100-sxm"], False, tmp_path):
+    with pytest.raises(KeyboardInterrupt), aside(_draw, ["h100-sxm"], False, tmp_path):
         raise KeyboardInterrupt
     assert not multiprocessing.active_children()
 

@@ -16,6 +16,8 @@ from symscale.cli.output import progress_text
 from symscale.errors import InputError, SymscaleError
 
 MOST_NAMES = 12
+OWN_FIGURES = 1
+"""How many figures are drawn here, the others by a second process: both take as long then."""
 
 
 def report(
@@ -76,11 +78,12 @@ def _fill(
     show: Callable[[str], object],
 ) -> list[str]:
     """Write everything into a folder; return what had to be left out."""
-    # Half of the time goes into figures, which need nothing of the rest.
+    # Half of the time and more goes into figures, which need nothing of the rest.
     with aside(_draw, machines, bool(models), place) as drawn:
         from symscale.render import html, latex, markdown
         from symscale.render.data import dump
         from symscale.render.report import make_report
+        from symscale.render.report_figures import draw_figures
 
         made = make_report(machines, models, show)
         tex = latex.render(made.document)
@@ -91,8 +94,9 @@ def _fill(
         for name, data in made.data.items():
             (place / "data" / name).write_text(dump(data), encoding="utf-8")
         show("figures")
+        draw_figures(made.figures[:OWN_FIGURES], place)
         drawn()
-    drawings = {name: (place / f"{name}.svg").read_bytes() for name in made.figures}
+    drawings = {d.name: (place / f"{d.name}.svg").read_bytes() for d in made.figures}
     (place / "report.html").write_text(html.render(made.document, drawings), encoding="utf-8")
     if not pdf:
         return []
@@ -100,7 +104,7 @@ def _fill(
 
     show("PDF")
     try:
-        figures = [place / f"{name}.pdf" for name in made.figures]
+        figures = [place / f"{d.name}.pdf" for d in made.figures]
         (place / "report.pdf").write_bytes(make_pdf(tex, figures))
     except SymscaleError as error:
         return [f"report.pdf is left out: {error}"]
@@ -108,9 +112,9 @@ def _fill(
 
 
 def _draw(machines: Sequence[str], with_models: bool, place: Path) -> None:
-    from symscale.render.report_figures import draw_figures
+    from symscale.render.report_figures import draw_figures, report_figures
 
-    draw_figures(machines, with_models, place)
+    draw_figures(report_figures(machines, with_models)[OWN_FIGURES:], place)
 
 
 def _write(folder: Path, fill: Callable[[Path], list[str]]) -> list[str]:

@@ -19,10 +19,10 @@ from symscale.render.derivations import derivation_document
 from symscale.render.document import Bibliography, Document, Heading, paragraph
 from symscale.render.ratios import ratios_data, ratios_document
 from symscale.render.report_data import cliffs_data, limits_data
-from symscale.render.report_figures import KS, limit_figures, share_figures
+from symscale.render.report_figures import KS, Drawing, limit_figures, share_figures
 from symscale.render.reports import cliffs_document, limits_document
 from symscale.simulate.transformer_planning import tensor_degrees
-from symscale.studies.answer import cliffs, training_limits
+from symscale.studies.answer import Answer, cliffs, training_limits
 from symscale.studies.cost_answer import cost_answer
 from symscale.studies.ratio_answer import ratio_answer
 from symscale.studies.transformer_request import PlanOptions, transformer_request
@@ -39,12 +39,12 @@ class Report:
 
     Attributes:
         document: The document.
-        figures: Names of its figures, without ending; `report_figures` draws them.
+        figures: Its figures; the document names their files.
         data: The data behind it, by file name.
     """
 
     document: Document
-    figures: tuple[str, ...]
+    figures: tuple[Drawing, ...]
     data: dict[str, dict[str, Any]]
 
     @property
@@ -77,14 +77,16 @@ def make_report(
             raise InputError(f"two machines are called {name}; give one another name")
     chapters: list[Chapter] = []
     data: dict[str, dict[str, Any]] = {}
+    limits: list[Answer] = []
     for name, machine in zip(hardware, machines, strict=True):
         progress(machine.name)
         limit, utilization = training_limits(name), cliffs(name)
+        limits.append(limit)
         data[f"limits-{machine.name}.json"] = limits_data(limit)
         data[f"cliffs-{machine.name}.json"] = cliffs_data(utilization)
         chapters.append(_titled(f"limits-{machine.name}", limits_document(limit), machine))
         chapters.append(_titled(f"cliffs-{machine.name}", cliffs_document(utilization), machine))
-    drawn = limit_figures(hardware)
+    drawn = limit_figures(hardware, limits)
     chapters[-1] = replace(chapters[-1], extra=tuple(d.block for d in drawn))
     for name in models:
         progress(name)
@@ -106,7 +108,7 @@ def make_report(
         "checked when this report was made."
     )
     document = combine(f"How far training scales: {named}", (lead,), chapters)
-    return Report(document, tuple(d.name for d in drawn), data)
+    return Report(document, drawn, data)
 
 
 def _titled(name: str, document: Document, machine: Machine) -> Chapter:

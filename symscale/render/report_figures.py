@@ -6,8 +6,10 @@ What draws is imported when something is drawn, which a process of its own may d
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+
+import sympy as sp
 
 from symscale.machine import Machine, load_machine
 from symscale.render.document import Figure
@@ -40,9 +42,17 @@ class Drawing:
         return Figure(self.name, self.caption)
 
 
-def limit_figures(hardware: Sequence[str]) -> tuple[Drawing, ...]:
-    """The figures on limits of machines, by names or files; none where numbers are missing."""
-    hardware = [name for name in hardware if _numeric(training_limits(name))]
+def limit_figures(
+    hardware: Sequence[str], limits: Sequence[Answer] | None = None
+) -> tuple[Drawing, ...]:
+    """The figures on limits of machines; none where numbers are missing.
+
+    Args:
+        hardware: Names or files of machines.
+        limits: Their limits, where they are known.
+    """
+    known = limits or [training_limits(name) for name in hardware]
+    hardware = [name for name, limit in zip(hardware, known, strict=True) if _numeric(limit)]
     if not hardware:
         return ()
     return (
@@ -62,8 +72,13 @@ def limit_figures(hardware: Sequence[str]) -> tuple[Drawing, ...]:
 
 def _numeric(answer: Answer) -> bool:
     """Whether everything that limits depend on has a number, the network's bandwidth too."""
-    needed = {s for piece in training_limits().limit.pieces for s in piece.bound.free_symbols}
-    return needed - {symbol("alpha")} <= numbers(answer.parameters).keys()
+    return _needed() - {symbol("alpha")} <= numbers(answer.parameters).keys()
+
+
+@cache
+def _needed() -> frozenset[sp.Symbol]:
+    pieces = training_limits().limit.pieces
+    return frozenset(s for piece in pieces for s in piece.bound.free_symbols)
 
 
 def share_figures(hardware: Sequence[str]) -> tuple[Drawing, ...]:
@@ -99,14 +114,17 @@ def _draw_share(machine: Machine, *paths: Path) -> None:
     share_plot(cases, KS, machine.title, *paths)
 
 
-def draw_figures(hardware: Sequence[str], with_models: bool, folder: Path) -> None:
-    """Draw all figures of a report into a folder, as PDF and SVG.
+def report_figures(hardware: Sequence[str], with_models: bool) -> tuple[Drawing, ...]:
+    """All figures of a report.
 
     Args:
         hardware: Names or files of machines.
         with_models: Whether the report is on models too.
-        folder: The folder.
     """
-    drawings = limit_figures(hardware) + (share_figures(hardware) if with_models else ())
+    return limit_figures(hardware) + (share_figures(hardware) if with_models else ())
+
+
+def draw_figures(drawings: Sequence[Drawing], folder: Path) -> None:
+    """Draw figures into a folder, as PDF and SVG."""
     for drawing in drawings:
         drawing.draw(*(folder / (drawing.name + ending) for ending in ENDINGS))
