@@ -1,9 +1,9 @@
 """Processes that work for this one: they hear no Ctrl-C, and do not outlive it."""
 
 import signal
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
 
 _GRACE_S = 5.0
@@ -11,15 +11,19 @@ _GRACE_S = 5.0
 
 @contextmanager
 def deaf() -> Iterator[None]:
-    """Let processes that start within ignore Ctrl-C from their first moment."""
-    if threading.current_thread() is not threading.main_thread():
+    """Let processes that start within hear no Ctrl-C from their first moment.
+
+    They inherit that it is blocked. Here it is only put off until the end of this.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # not every system has it
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource_tracker.ensure_running()  # else it starts within, and ends the blocking
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -49,6 +49,9 @@ def test_the_share_with_latency_is_that_counted_by_hand() -> None:
     assert far["parameters"]["tau_net"]["value"] == 2.25e-6
     still = json.loads(answer(*given, "--set", "tau_net=1e-30", "--format", "json"))
     assert still["share_with_latency"][0]["value"] == pytest.approx(still["share"][0]["value"])
+    alone = json.loads(answer("ratio", "gpt-3", "--tp", "1", "--hardware", "mi210", "--latency",
+                              "--format", "json"))
+    assert [s["value"] for s in alone["share_with_latency"]] == [0]  # nothing waits there
     assert "no latency of tier node" in refusal(
         "ratio", "gpt-3", "--tp", "8", "--hardware", "mi210", "--latency")
 

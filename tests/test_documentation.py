@@ -3,6 +3,7 @@
 `pytest tests/test_documentation.py --rewrite-golden` writes them.
 """
 
+import importlib.util
 import re
 from collections.abc import Callable
 from functools import partial
@@ -84,6 +85,21 @@ def test_generated_pages_are_current(name: str, rewrite_golden: bool) -> None:
         (DOCS / name).parent.mkdir(exist_ok=True)
         (DOCS / name).write_text(text, encoding="utf-8")
     assert (DOCS / name).read_text(encoding="utf-8") == text
+
+
+def test_formulas_of_the_site_need_no_script() -> None:
+    spec = importlib.util.spec_from_file_location("formulas", DOCS / "hooks" / "formulas.py")
+    assert spec is not None
+    assert spec.loader is not None
+    hook = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hook)
+    before = (DOCS / "notation.md").read_text(encoding="utf-8")
+    after = hook.on_page_markdown(before)
+    assert "$" not in after
+    assert after.count("<math>") == before.count("$") / 2 > 100
+    assert hook.on_page_markdown("`$x$` and\n```\n$y$\n```") == "`$x$` and\n```\n$y$\n```"
+    with pytest.raises(ValueError, match="no symbol of the notation"):
+        hook.on_page_markdown("where $x^2$ is")
 
 
 def test_every_page_is_in_the_navigation() -> None:

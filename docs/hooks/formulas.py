@@ -16,6 +16,8 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     known = {formula.latex(entry.symbol): entry.symbol for entry in NOTATION.values()}
 
     def printed(found: re.Match[str]) -> str:
+        if found.group(1) not in known:
+            raise ValueError(f"{found.group()} is no symbol of the notation; write it in backticks")
         return math(known[found.group(1)])
 
     parts = _CODE.split(markdown)

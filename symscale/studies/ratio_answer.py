@@ -194,7 +194,8 @@ def ratio_answer(
             if symbol(name) not in values:
                 values[symbol(name)] = value
                 notes.append(note)
-        if latency and symbol("tau_net") not in values:
+        waits = CompVsComm(request.model).phases.expr != 0
+        if latency and waits and symbol("tau_net") not in values:
             values[symbol("tau_net")], note = _latency(machine, tier)
             notes.append(note)
         far = _link_of_replicas(machine, request) if link is None else tier
