@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from symscale.projection.files import read_measurements
-from symscale.projection.fitting import (
+from symscale.language.units import parse_quantity, parse_unit
+from symscale.measure.operators.fitting import (
     LIMIT,
     PROPORTIONAL,
     ROOFLINE,
@@ -19,13 +19,13 @@ from symscale.projection.fitting import (
     fit_operator,
     predicted_errors,
 )
-from symscale.projection.json_files import measurements_data
-from symscale.projection.measurement import Measurement
-from symscale.projection.profiling import profile
-from symscale.projection.workload import Settings
-from symscale.render.data import dump
-from symscale.render.operator_plots import operators_plot
-from symscale.units import parse_quantity, parse_unit
+from symscale.measure.operators.measurement import Measurement
+from symscale.measure.operators.profiling import profile
+from symscale.measure.operators.workload import Settings
+from symscale.measure.readers.files import read_measurements
+from symscale.measure.readers.json_files import measurements_data
+from symscale.pages.figures.operators import operators_plot
+from symscale.pages.formats.json import dump
 
 SIZES = 12
 SHARES = (("matrix product", 0.75), ("layer norm", 0.25))

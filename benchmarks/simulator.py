@@ -14,16 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from symscale.machine import Machine, load_machine
-from symscale.simulate import curve as curves
-from symscale.simulate.candidates import STEADY, candidates, outline, step_times
-from symscale.simulate.curve import Point, curve
-from symscale.simulate.device import compiled_product
-from symscale.simulate.parameters import device_values, network_values
-from symscale.simulate.search import search
-from symscale.simulate.shapes import Shape, published_shapes
-from symscale.simulate.space import PUBLISHED_SPACE, Problem, count_plans
-from symscale.simulate.step import Schedule
+from symscale.facts.machines.lumped import Machine, load_machine
+from symscale.simulator.sparse_mlp import curve as curves
+from symscale.simulator.sparse_mlp.candidates import STEADY, candidates, outline, step_times
+from symscale.simulator.sparse_mlp.curve import Point, curve
+from symscale.simulator.sparse_mlp.device import compiled_product
+from symscale.simulator.sparse_mlp.parameters import device_values, network_values
+from symscale.simulator.sparse_mlp.search import search
+from symscale.simulator.sparse_mlp.shapes import Shape, published_shapes
+from symscale.simulator.sparse_mlp.space import PUBLISHED_SPACE, Problem, count_plans
+from symscale.simulator.sparse_mlp.step import Schedule
 
 ROUNDS = 7
 PUBLISHED_CURVE_S = 15.0

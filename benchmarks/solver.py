@@ -9,14 +9,14 @@ import time
 
 import sympy as sp
 
-from symscale.algebra.domain import Domain
-from symscale.algebra.limit import Limit
-from symscale.algebra.loglinear import solve
-from symscale.algebra.monomial import ONE, Monomial
-from symscale.algebra.program import Program, at_most
+from symscale.algebra.exact.domain import Domain
+from symscale.algebra.exact.monomial import ONE, Monomial
+from symscale.algebra.products.limit import Limit
+from symscale.algebra.products.program import Program, at_most
+from symscale.algebra.products.solve import solve
 from symscale.errors import TooLargeError
-from symscale.studies.limits import limits_program
-from symscale.symbols import NOTATION, symbol
+from symscale.language.symbols import NOTATION, symbol
+from symscale.studies.training.limits import limits_program
 
 SIZES = ((3, 6), (6, 14), (8, 18), (10, 24), (12, 30))
 MAX_RAYS = 60_000

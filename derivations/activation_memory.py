@@ -2,16 +2,16 @@
 
 import sympy as sp
 
-from symscale.algebra.rewrite import Rewrite, compose, rearrange, substitute
-from symscale.costs.architecture import transformer
-from symscale.costs.component import Kept
+from symscale.algebra.rewrites.rewrite import Rewrite, compose, rearrange, substitute
 from symscale.costs.cost import Cost, cost
-from symscale.costs.parallel import TransformerPlan
-from symscale.costs.transformer import Transformer
-from symscale.derivation import Derivation, DerivationBuilder, Table
-from symscale.render.derivations import show
-from symscale.studies.training import quantity
-from symscale.symbols import KORTHIKANTI, symbols
+from symscale.costs.transformer.architecture import transformer
+from symscale.costs.transformer.component import Kept
+from symscale.costs.transformer.model import Transformer
+from symscale.costs.transformer.plan import TransformerPlan
+from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.language.symbols import KORTHIKANTI, symbols
+from symscale.pages.of.derive import show
+from symscale.studies.training.constraints import quantity
 
 WORD = sp.Integer(2)
 

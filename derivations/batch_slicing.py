@@ -4,14 +4,14 @@ A pipeline without bubble needs two nanobatches a stage, and each nanobatch a le
 number of tokens; together they bound N_DP N_PP.
 """
 
-from symscale.algebra.rewrite import rearrange
+from symscale.algebra.rewrites.rewrite import rearrange
 from symscale.costs.cost import cost
 from symscale.costs.pipeline import bubble_fraction, microbatches_without_bubble
-from symscale.costs.sparse_mlp import sparse_mlp
-from symscale.derivation import Derivation, DerivationBuilder
-from symscale.render.derivations import show
-from symscale.studies.training import below, quantity, reduced_plan
-from symscale.symbols import DATA_MOVEMENT, symbols
+from symscale.costs.sparse_mlp.model import sparse_mlp
+from symscale.derivation.steps import Derivation, DerivationBuilder
+from symscale.language.symbols import DATA_MOVEMENT, symbols
+from symscale.pages.of.derive import show
+from symscale.studies.training.constraints import below, quantity, reduced_plan
 
 
 def derive() -> Derivation:

@@ -5,13 +5,13 @@ Checkpoints too often cost time to write; too rarely, a failure destroys more wo
 
 import sympy as sp
 
-from symscale.algebra.least import least
+from symscale.algebra.rewrites.least import least
 from symscale.costs.cost import cost
-from symscale.derivation import Derivation, DerivationBuilder, Table
-from symscale.render.derivations import show
-from symscale.render.document import Number
-from symscale.studies.training import quantity
-from symscale.symbols import YOUNG, symbols
+from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.language.symbols import YOUNG, symbols
+from symscale.pages.formats.document import Number
+from symscale.pages.of.derive import show
+from symscale.studies.training.constraints import quantity
 
 
 def derive() -> Derivation:

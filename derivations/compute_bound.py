@@ -5,13 +5,13 @@ Each kind of traffic alone must hide behind the arithmetic of its pass.
 
 import sympy as sp
 
-from symscale.algebra.rewrite import drop_ones
+from symscale.algebra.rewrites.rewrite import drop_ones
 from symscale.costs.cost import Cost
-from symscale.derivation import Derivation, DerivationBuilder, Table
-from symscale.render.derivations import show
-from symscale.render.document import Number
-from symscale.studies.mesh import BACKWARD, data_time, mesh_mlp, pass_time, tensor_time
-from symscale.symbols import SCALING_BOOK, symbol, symbols
+from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.language.symbols import SCALING_BOOK, symbol, symbols
+from symscale.pages.formats.document import Number
+from symscale.pages.of.derive import show
+from symscale.studies.mesh.costs import BACKWARD, data_time, mesh_mlp, pass_time, tensor_time
 
 QUESTION = (
     "The tokens of a batch are split over N_DP groups of devices, d_ff over the N_TP devices of a "

@@ -5,16 +5,16 @@ A loss that falls as powers of both, under a given product of the two.
 
 import sympy as sp
 
-from symscale.algebra.domain import Domain, Interval
-from symscale.algebra.least import least
-from symscale.algebra.rewrite import substitute
+from symscale.algebra.exact.domain import Domain, Interval
+from symscale.algebra.rewrites.least import least
+from symscale.algebra.rewrites.rewrite import substitute
 from symscale.costs.cost import cost
-from symscale.derivation import Derivation, DerivationBuilder, Table
-from symscale.render.derivations import show
-from symscale.render.document import Number
-from symscale.studies.mesh import dense_mlp
-from symscale.studies.training import quantity, same
-from symscale.symbols import CHINCHILLA, symbol, symbols
+from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.language.symbols import CHINCHILLA, symbol, symbols
+from symscale.pages.formats.document import Number
+from symscale.pages.of.derive import show
+from symscale.studies.mesh.costs import dense_mlp
+from symscale.studies.training.constraints import quantity, same
 
 FITTED = {
     "A_P": sp.Rational("406.4"), "A_D": sp.Rational("410.7"),

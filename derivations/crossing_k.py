@@ -2,16 +2,16 @@
 
 import sympy as sp
 
-from symscale.algebra.rewrite import compose, rearrange, substitute
+from symscale.algebra.rewrites.rewrite import compose, rearrange, substitute
 from symscale.costs.cost import cost
-from symscale.derivation import Derivation, DerivationBuilder, Table
-from symscale.machine import load_machine
-from symscale.render.derivations import show
-from symscale.render.document import Number
-from symscale.studies.ratio_answer import ratio_answer
-from symscale.studies.training import quantity
-from symscale.studies.transformer_request import PlanOptions, transformer_request
-from symscale.symbols import TWO_CS, symbols
+from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.facts.machines.lumped import load_machine
+from symscale.language.symbols import TWO_CS, symbols
+from symscale.pages.formats.document import Number
+from symscale.pages.of.derive import show
+from symscale.studies.comp_vs_comm.answer import ratio_answer
+from symscale.studies.requests.transformer import PlanOptions, transformer_request
+from symscale.studies.training.constraints import quantity
 
 DEVICES = ("v100-sxm", "a100-sxm", "h100-sxm", "b200-sxm")
 

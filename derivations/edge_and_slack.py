@@ -2,15 +2,15 @@
 
 import sympy as sp
 
-from symscale.algebra.asymptotics import Assumption, Growth, asymptotics
-from symscale.algebra.monomial import Monomial
-from symscale.algebra.rewrite import Rewrite, compose, rearrange, substitute
+from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.growth.asymptotics import Assumption, Growth, asymptotics
+from symscale.algebra.rewrites.rewrite import Rewrite, compose, rearrange, substitute
 from symscale.costs.cost import cost
-from symscale.derivation import Derivation, DerivationBuilder, Table
-from symscale.render.derivations import show
-from symscale.studies.ratios import CompVsComm, asymptotic_model
-from symscale.studies.training import quantity
-from symscale.symbols import TWO_CS, symbols
+from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.language.symbols import TWO_CS, symbols
+from symscale.pages.of.derive import show
+from symscale.studies.comp_vs_comm.ratios import CompVsComm, asymptotic_model
+from symscale.studies.training.constraints import quantity
 
 
 def derive() -> Derivation:

@@ -5,16 +5,16 @@ One small problem, asked in four ways.
 
 import sympy as sp
 
-from symscale.algebra.loglinear import solve
-from symscale.algebra.monomial import Monomial
-from symscale.algebra.points import certify
-from symscale.algebra.program import Program
-from symscale.derivation import Derivation, DerivationBuilder, Table
+from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.products.attained import certify
+from symscale.algebra.products.program import Program
+from symscale.algebra.products.solve import solve
+from symscale.derivation.steps import Derivation, DerivationBuilder, Table
 from symscale.errors import FormulaError, InfeasibleError, UnboundedError
-from symscale.render.derivations import show
-from symscale.render.document import Number
-from symscale.studies.training import PEAK, below, quantity
-from symscale.symbols import DATA_MOVEMENT, symbol, symbols
+from symscale.language.symbols import DATA_MOVEMENT, symbol, symbols
+from symscale.pages.formats.document import Number
+from symscale.pages.of.derive import show
+from symscale.studies.training.constraints import PEAK, below, quantity
 
 NUMBERS = {
     "C": 10**15, "t_d": 8 * 10**6, "n": 600, "b_0": 3 * 10**6, "e_op": sp.Rational(1, 10**12),

@@ -3,18 +3,18 @@
 The one limit that no device and no network shifts, but shorter latency.
 """
 
-from symscale.costs.sparse_mlp import sparse_mlp
-from symscale.derivation import Derivation, DerivationBuilder
-from symscale.render.derivations import show
-from symscale.studies.parameters import rules
-from symscale.studies.training import (
+from symscale.costs.sparse_mlp.model import sparse_mlp
+from symscale.derivation.steps import Derivation, DerivationBuilder
+from symscale.language.symbols import symbol, symbols
+from symscale.pages.of.derive import show
+from symscale.studies.requests.parameters import rules
+from symscale.studies.training.constraints import (
     PEAK,
     definitions,
     domain,
     reduced_plan,
     step_constraints,
 )
-from symscale.symbols import symbol, symbols
 
 
 def derive() -> Derivation:

@@ -2,15 +2,15 @@
 
 import sympy as sp
 
-from symscale.algebra.rewrite import Rewrite, compose, rearrange, substitute
-from symscale.costs.architecture import transformer
-from symscale.costs.component import Component
+from symscale.algebra.rewrites.rewrite import Rewrite, compose, rearrange, substitute
 from symscale.costs.cost import Cost, cost, total
-from symscale.costs.transformer import Transformer
-from symscale.derivation import Derivation, DerivationBuilder
-from symscale.render.derivations import show
-from symscale.studies.training import quantity
-from symscale.symbols import TWO_CS, symbol, symbols
+from symscale.costs.transformer.architecture import transformer
+from symscale.costs.transformer.component import Component
+from symscale.costs.transformer.model import Transformer
+from symscale.derivation.steps import Derivation, DerivationBuilder
+from symscale.language.symbols import TWO_CS, symbol, symbols
+from symscale.pages.of.derive import show
+from symscale.studies.training.constraints import quantity
 
 
 def derive() -> Derivation:

@@ -6,13 +6,13 @@ dimensions that it lacks, and it or its gradient is all-reduced over them.
 
 import sympy as sp
 
-from symscale.algebra.rewrite import substitute
+from symscale.algebra.rewrites.rewrite import substitute
 from symscale.costs.contraction import Dimension, einsum
 from symscale.costs.cost import cost
-from symscale.derivation import Derivation, DerivationBuilder
-from symscale.render.derivations import show
-from symscale.studies.training import quantity
-from symscale.symbols import DATA_MOVEMENT, symbol, symbols
+from symscale.derivation.steps import Derivation, DerivationBuilder
+from symscale.language.symbols import DATA_MOVEMENT, symbol, symbols
+from symscale.pages.of.derive import show
+from symscale.studies.training.constraints import quantity
 
 REASONS = {
     "A": "the gradient of A lacks dimension j, so its partial sums over the shards of j are "

@@ -5,19 +5,19 @@ More of one makes less traffic of the other; the best division balances the two.
 
 import sympy as sp
 
-from symscale.algebra.least import least
-from symscale.algebra.loglinear import solve
-from symscale.algebra.monomial import Monomial
-from symscale.algebra.points import certify
-from symscale.algebra.program import Program
-from symscale.algebra.rewrite import drop_ones, substitute
+from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.products.attained import certify
+from symscale.algebra.products.program import Program
+from symscale.algebra.products.solve import solve
+from symscale.algebra.rewrites.least import least
+from symscale.algebra.rewrites.rewrite import drop_ones, substitute
 from symscale.costs.cost import cost
-from symscale.derivation import Derivation, DerivationBuilder, Table
-from symscale.render.derivations import show
-from symscale.render.document import Number
-from symscale.studies.mesh import data_time, mesh_mlp, pass_time, tensor_time
-from symscale.studies.training import below, quantity, same
-from symscale.symbols import SCALING_BOOK, symbol, symbols
+from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.language.symbols import SCALING_BOOK, symbol, symbols
+from symscale.pages.formats.document import Number
+from symscale.pages.of.derive import show
+from symscale.studies.mesh.costs import data_time, mesh_mlp, pass_time, tensor_time
+from symscale.studies.training.constraints import below, quantity, same
 
 QUESTION = (
     "N devices run a dense MLP with sharded data parallelism (FSDP) of degree N_DP and tensor "

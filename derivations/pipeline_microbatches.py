@@ -5,14 +5,14 @@ More of them leave a smaller bubble, and each costs an overhead of its own.
 
 import sympy as sp
 
-from symscale.algebra.least import least
-from symscale.algebra.rewrite import compose, rearrange, substitute
+from symscale.algebra.rewrites.least import least
+from symscale.algebra.rewrites.rewrite import compose, rearrange, substitute
 from symscale.costs.pipeline import bubble_fraction
-from symscale.derivation import Derivation, DerivationBuilder, Table
-from symscale.render.derivations import show
-from symscale.render.document import Number
-from symscale.studies.training import quantity
-from symscale.symbols import MEGATRON, symbols
+from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.language.symbols import MEGATRON, symbols
+from symscale.pages.formats.document import Number
+from symscale.pages.of.derive import show
+from symscale.studies.training.constraints import quantity
 
 
 def derive() -> Derivation:

@@ -2,19 +2,19 @@
 
 import sympy as sp
 
-from symscale.algebra.asymptotics import Assumption, Growth, asymptotics
-from symscale.algebra.monomial import Monomial
-from symscale.algebra.rewrite import compose, rearrange, substitute
-from symscale.costs.architecture import transformer
+from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.growth.asymptotics import Assumption, Growth, asymptotics
+from symscale.algebra.rewrites.rewrite import compose, rearrange, substitute
 from symscale.costs.cost import cost
-from symscale.costs.memory import RECIPES, block_memory, split_by_tensor_degree
-from symscale.costs.parallel import TransformerPlan
-from symscale.costs.transformer import Transformer
-from symscale.derivation import Derivation, DerivationBuilder, Table
-from symscale.render.derivations import show
-from symscale.render.document import Number
-from symscale.studies.training import quantity
-from symscale.symbols import KORTHIKANTI, TWO_CS, symbol, symbols
+from symscale.costs.transformer.architecture import transformer
+from symscale.costs.transformer.memory import RECIPES, block_memory, split_by_tensor_degree
+from symscale.costs.transformer.model import Transformer
+from symscale.costs.transformer.plan import TransformerPlan
+from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.language.symbols import KORTHIKANTI, TWO_CS, symbol, symbols
+from symscale.pages.formats.document import Number
+from symscale.pages.of.derive import show
+from symscale.studies.training.constraints import quantity
 
 
 def derive() -> Derivation:

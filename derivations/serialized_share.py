@@ -2,16 +2,16 @@
 
 import sympy as sp
 
-from symscale.algebra.rewrite import compose, rearrange, substitute
+from symscale.algebra.rewrites.rewrite import compose, rearrange, substitute
 from symscale.costs.cost import Cost
-from symscale.derivation import Derivation, DerivationBuilder, Table
-from symscale.machine import load_machine
-from symscale.render.derivations import show
-from symscale.render.document import Number
-from symscale.studies.ratios import CompVsComm, asymptotic_model
-from symscale.studies.training import quantity
-from symscale.symbols import TWO_CS, symbols
-from symscale.times import rate
+from symscale.costs.times import rate
+from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.facts.machines.lumped import load_machine
+from symscale.language.symbols import TWO_CS, symbols
+from symscale.pages.formats.document import Number
+from symscale.pages.of.derive import show
+from symscale.studies.comp_vs_comm.ratios import CompVsComm, asymptotic_model
+from symscale.studies.training.constraints import quantity
 
 CASES = (
     (4096, 1024, 16), (8192, 2048, 32), (16384, 2048, 64), (32768, 2048, 128),

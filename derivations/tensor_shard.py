@@ -6,14 +6,14 @@ How far a layer can be split before its all-reduces take longer than its arithme
 import sympy as sp
 
 from symscale.costs.cost import cost
-from symscale.costs.sparse_mlp import sparse_mlp
-from symscale.derivation import Derivation, DerivationBuilder, Table
-from symscale.render.derivations import show
-from symscale.render.document import Number
-from symscale.studies.numbers import on_machines
-from symscale.studies.training import PEAK, quantity, reduced_plan, tensor_traffic
-from symscale.symbols import DATA_MOVEMENT, symbols
-from symscale.times import network_time
+from symscale.costs.sparse_mlp.model import sparse_mlp
+from symscale.costs.times import network_time
+from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.language.symbols import DATA_MOVEMENT, symbols
+from symscale.pages.formats.document import Number
+from symscale.pages.of.derive import show
+from symscale.studies.requests.numbers import on_machines
+from symscale.studies.training.constraints import PEAK, quantity, reduced_plan, tensor_traffic
 
 
 def derive() -> Derivation:

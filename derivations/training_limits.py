@@ -6,16 +6,16 @@ product of them.
 
 import sympy as sp
 
-from symscale.algebra.loglinear import solve
-from symscale.algebra.points import certify
-from symscale.derivation import Derivation, DerivationBuilder, Table
-from symscale.render.derivations import show
-from symscale.render.document import Number
-from symscale.studies.limits import limits_program
-from symscale.studies.numbers import on_machines
-from symscale.studies.parameters import rules
-from symscale.studies.training import domain
-from symscale.symbols import symbol
+from symscale.algebra.products.attained import certify
+from symscale.algebra.products.solve import solve
+from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.language.symbols import symbol
+from symscale.pages.formats.document import Number
+from symscale.pages.of.derive import show
+from symscale.studies.requests.numbers import on_machines
+from symscale.studies.requests.parameters import rules
+from symscale.studies.training.constraints import domain
+from symscale.studies.training.limits import limits_program
 
 QUESTION = (
     "A run of compute T trains P parameters on D tokens within the time t_d. Arithmetic runs at "

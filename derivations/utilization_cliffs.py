@@ -5,16 +5,16 @@ The study of the limits with the compute given and the utilization free.
 
 import sympy as sp
 
-from symscale.algebra.loglinear import solve
-from symscale.algebra.points import certify
-from symscale.derivation import Derivation, DerivationBuilder, Table
-from symscale.render.derivations import show
-from symscale.render.document import Number
-from symscale.studies.cliffs import cliffs_of, cliffs_program
-from symscale.studies.numbers import on_machines
-from symscale.studies.parameters import rules
-from symscale.studies.training import domain
-from symscale.symbols import symbol
+from symscale.algebra.products.attained import certify
+from symscale.algebra.products.solve import solve
+from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.language.symbols import symbol
+from symscale.pages.formats.document import Number
+from symscale.pages.of.derive import show
+from symscale.studies.requests.numbers import on_machines
+from symscale.studies.requests.parameters import rules
+from symscale.studies.training.cliffs import cliffs_of, cliffs_program
+from symscale.studies.training.constraints import domain
 
 
 def derive() -> Derivation:

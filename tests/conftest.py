@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from places import ROOT
 
 
 def _find_package() -> None:
@@ -53,16 +53,7 @@ def rewrite_golden(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Show no progress on the streams that tests read, however slow the machine is."""
-    monkeypatch.setattr("symscale.cli.output._PATIENCE_S", 1e6)
-
-
-def need_module(name: str) -> None:
-    """Skip the test where a module is not installed; fail where `CI` is set."""
-    if importlib.util.find_spec(name) is None:
-        reason = f"{name} is not installed"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+    monkeypatch.setattr("symscale.cli.output.emit._PATIENCE_S", 1e6)
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from places import ROOT
+
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 FENCE = re.compile(r"^ *```")
 PYTHON_FENCE = re.compile(r"^ *```python\b")

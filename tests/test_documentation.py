@@ -7,19 +7,18 @@ import importlib.util
 import re
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from places import ROOT
 from symscale.cli.app import app
-from symscale.library import derivation_names, derivation_titles
-from symscale.render import markdown
-from symscale.render.catalogue import symbols_document
-from symscale.render.explorer import explorer_page
-from symscale.studies.explorers import explorer_titles, load_explorer
+from symscale.derivation.library import derivation_names, derivation_titles
+from symscale.pages.formats import markdown
+from symscale.pages.of.explore import explorer_page
+from symscale.pages.of.hardware import symbols_document
+from symscale.studies.explorers.all import explorer_titles, load_explorer
 
-ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 SITE = ROOT / "mkdocs.yml"
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from symscale.presets.huggingface import FAMILIES
-from symscale.presets.loader import load_machine
-from symscale.presets.model_file import MODEL_KEYS
-from symscale.presets.models import load_model
-from symscale.render import text
-from symscale.render.reports import limits_document
-from symscale.studies.answer import training_limits
-from test_cli import run
+from commands import run
+from places import ROOT
+from symscale.facts.machines.reader import load_machine
+from symscale.facts.models.huggingface import FAMILIES
+from symscale.facts.models.model_file import MODEL_KEYS
+from symscale.facts.models.zoo import load_model
+from symscale.pages.formats import text
+from symscale.pages.of.limits import limits_document
+from symscale.studies.training.answer import training_limits
 
-ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -102,13 +102,13 @@ def test_commands_of_the_documentation_run(
     shutil.copytree(ROOT / "docs" / "calibration", tmp_path / "docs" / "calibration")
     for file in (ROOT / "docs" / "calibration").iterdir():
         shutil.copy(file, tmp_path / file.name)
-    shutil.copy(ROOT / "symscale/validation/clusters/a100.toml", tmp_path / "myclass.toml")
+    shutil.copy(ROOT / "symscale/measure/runs/clusters/a100.toml", tmp_path / "myclass.toml")
     for option, word in pairwise(command):
         if option in ("-o", "--calibrate"):  # one command's result is the next one's example
             (tmp_path / word).unlink(missing_ok=True)
     if command[0] == "profile":
         command = (*command, "--budget", "1s")
-    published = ROOT / "symscale/validation/published/vtrain-a100.csv"
+    published = ROOT / "symscale/measure/runs/published/vtrain-a100.csv"
     shutil.copy(published, tmp_path / "my-runs.csv")
     monkeypatch.chdir(tmp_path)
     done = run(*command)

@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from symscale.render import formula
-from symscale.render.mathml import math
-from symscale.symbols import NOTATION
+from symscale.language.symbols import NOTATION
+from symscale.pages.formulas import formula
+from symscale.pages.formulas.mathml import math
 
 _FORMULA = re.compile(r"\$([^$\n]+)\$")
 _CODE = re.compile(r"(^```.*?^```$|`[^`\n]*`)", re.M | re.S)

@@ -8,8 +8,8 @@ import typer
 from typer.core import TyperGroup
 
 import symscale
-from symscale.cli.options import OneOfEach
-from symscale.cli.output import leave_output
+from symscale.cli.options.shared import OneOfEach
+from symscale.cli.output.emit import leave_output
 from symscale.errors import SymscaleError
 
 _LONGEST_LINE = 1000
@@ -86,7 +86,7 @@ def symscale_command(
         raise typer.Exit(2)
 
 
-from symscale.cli import (  # noqa: E402  # they need `app`
+from symscale.cli.commands import (  # noqa: E402  # they need `app`
     asymptotics,
     compare,
     cost,
@@ -95,7 +95,6 @@ from symscale.cli import (  # noqa: E402  # they need `app`
     fit,
     hardware,
     limits,
-    notation,
     plan,
     profile,
     project,
@@ -103,6 +102,7 @@ from symscale.cli import (  # noqa: E402  # they need `app`
     report,
     simulate,
     solve,
+    symbols,
     validate,
 )
 
@@ -110,7 +110,7 @@ limits.register(app)
 derive.register(app)
 explore.register(app)
 hardware.register(app)
-notation.register(app)
+symbols.register(app)
 solve.register(app)
 cost.register(app)
 ratio.register(app)

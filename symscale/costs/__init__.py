@@ -1,6 +1,6 @@
 """Costs of networks as SymPy expressions, derived from contractions.
 
-`cost` an expression with its unit; `collectives` what they move; `contraction`
-the one rule; `plan` the parallel degrees; `pipeline` stages and bubbles;
-`sparse_mlp` the block of the data-movement study.
+`cost` an expression with its unit; `collectives` what they move; `contraction` the one
+rule for parallelism; `pipeline` stages and bubbles; `times` costs over rates;
+`sparse_mlp` the block of the data-movement study; `transformer` every other model.
 """

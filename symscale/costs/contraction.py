@@ -93,7 +93,7 @@ class Contraction:
             makes a kernel skip the rest.
 
     Example:
-        >>> from symscale.symbols import symbols
+        >>> from symscale.language.symbols import symbols
         >>> I, J, K, N_I, N_J, N_K = symbols("I J K N_I N_J N_K")
         >>> product = einsum("product", "ik,kj->ij", {
         ...     "i": Dimension(I, N_I), "j": Dimension(J, N_J), "k": Dimension(K, N_K)},
@@ -148,7 +148,7 @@ class Contraction:
         """A device's share of an amount that is summed over devices and spread evenly.
 
         Example:
-            >>> from symscale.symbols import symbols
+            >>> from symscale.language.symbols import symbols
             >>> I, J, K, N_I = symbols("I J K N_I")
             >>> product = einsum("product", "ik,kj->ij", {
             ...     "i": Dimension(I, N_I), "j": Dimension(J), "k": Dimension(K)})

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from symscale.display import Shown
+from symscale.answers import Shown
 from symscale.errors import UnitError
-from symscale.units import Unit, parse_unit
+from symscale.language.units import Unit, parse_unit
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Cost(Shown):
         UnitError: By +, - and comparisons, if the units do not fit.
 
     Example:
-        >>> from symscale.symbols import symbols
+        >>> from symscale.language.symbols import symbols
         >>> b, C = symbols("b C")
         >>> (cost(6*b, "FLOP") / cost(C, "FLOP/s")).unit == parse_unit("s")
         True

@@ -1,12 +1,6 @@
 """Studies: a model on a machine, as named constraints. Here costs and algebra meet.
 
-The built-in studies: `training` the constraints of a training run, `limits` its
-largest compute, `cliffs` its utilization, `parameters` values with unit and source,
-`answer` questions with answers, `ratios` costs by name, `asymptotics` how they grow,
-`numbers` formulas evaluated on machines.
-
-Problems of one's own: `problem` what one is, `problem_file` reads one from TOML,
-`vocabulary` built-in names for it, `unit_check` units of expressions,
-`problem_answer` solves it, `witnesses` and `proofs` its certificates,
-`certificate_file` their files, `sweep` which piece rules where.
+A folder a study: `training` the largest run and its utilization, `comp_vs_comm` edge,
+slack and share, `cost` what a Transformer costs, `mesh` splits over a mesh; `requests`
+what users ask for, `explorers` the pages with sliders.
 """

@@ -1,0 +1,1 @@
+"""Exact numbers: monomials, signs, domains, linear programs, cones."""

@@ -1,0 +1,1 @@
+"""How quotients of sums grow along a path, decided exactly."""

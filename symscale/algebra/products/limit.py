@@ -1,0 +1,229 @@
+"""The answer of a monomial program: finitely many pieces, each with its region."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import mpmath as mp
+import sympy as sp
+from sympy.core.relational import Relational
+
+from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.products.program import Program
+from symscale.errors import FormulaError, InfeasibleError, RegionError, UnboundedError
+
+Values = Mapping[sp.Symbol, sp.Expr]
+_LONGEST = 300
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A monomial in the parameters that must be at most 1.
+
+    Attributes:
+        ratio: The monomial.
+        multipliers: The constraints whose product it is, with their powers; empty
+            where it compares two pieces.
+        binding: The inequalities among them, or, where there are none, all.
+        against: The piece that takes over where the condition fails, or "".
+    """
+
+    ratio: Monomial
+    multipliers: Mapping[str, sp.Expr] = field(default_factory=dict)
+    against: str = ""
+    binding: tuple[str, ...] = ()
+
+    @property
+    def primitive(self) -> Monomial:
+        """The power of the ratio whose exponents have whole coefficients without a divisor."""
+        return self.ratio ** (1 / self.ratio.content)
+
+    @property
+    def relational(self) -> Relational:
+        """The condition with positive exponents only, `A <= B`."""
+        below, above = split_fraction(self.primitive)
+        return sp.Le(below.expr, above.expr, evaluate=False)
+
+    def holds(self, values: Values) -> bool:
+        """Whether it holds at exact rational values."""
+        return self.ratio.compare_one(values) <= 0
+
+
+def split_fraction(monomial: Monomial) -> tuple[Monomial, Monomial]:
+    """Split into numerator and denominator, by the signs of the exponents.
+
+    A symbolic exponent counts by its sign at the middle of (-1/2, 1/2), that is at 0,
+    or else as positive.
+    """
+    above: dict[sp.Expr, sp.Expr] = {}
+    below: dict[sp.Expr, sp.Expr] = {}
+    for atom, exponent in monomial.powers:
+        value = exponent.subs(dict.fromkeys(exponent.free_symbols, 0))
+        negative = bool(value.is_negative) or (value == 0 and exponent.could_extract_minus_sign())
+        (below if negative else above)[atom] = -exponent if negative else exponent
+    return Monomial.from_powers(above), Monomial.from_powers(below)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One monomial of a limit, with the certificate that it bounds the objective.
+
+    Attributes:
+        name: Its name.
+        bound: The monomial in the parameters.
+        multipliers: The power of each constraint in the product that is the bound;
+            constraints that take no part are left out.
+        binding: The inequalities among them.
+        region: Where the piece rules: every condition holds.
+        exponent_conditions: Polynomials in exponent symbols that must be positive.
+        witness: Parameters at which it rules strictly, where one was found.
+    """
+
+    name: str
+    bound: Monomial
+    multipliers: Mapping[str, sp.Expr]
+    binding: tuple[str, ...]
+    region: tuple[Condition, ...] = ()
+    exponent_conditions: tuple[sp.Expr, ...] = ()
+    witness: Mapping[sp.Symbol, sp.Rational] | None = None
+
+    @property
+    def expr(self) -> sp.Expr:
+        """The bound as a SymPy expression."""
+        return self.bound.expr
+
+    @property
+    def elasticities(self) -> dict[sp.Expr, sp.Expr]:
+        """By which power the bound changes with each parameter."""
+        return {atom: self.bound.exponent(atom) for atom in self.bound.atoms}
+
+    def at(self, values: Values) -> mp.mpf:
+        """The bound's value.
+
+        Raises:
+            RegionError: If the exponents are outside the piece's domain.
+        """
+        at: dict[Any, Any] = dict(values)
+        for polynomial in self.exponent_conditions:
+            value = polynomial.subs(at)
+            if value.is_number and not value.is_positive:
+                raise RegionError(f"{self.name}: {polynomial} must be positive, it is {value}")
+        return self.bound.evaluate(values)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The closed-form optimum of a program.
+
+    The optimum is the least of the pieces for a maximum, the greatest for a
+    minimum, wherever the feasibility conditions hold.
+
+    Attributes:
+        program: The program.
+        pieces: Its pieces; none where the objective is unbounded.
+        feasibility: Conditions on the parameters for any point to exist.
+        direction: Where there are no pieces: by which powers the variables may grow
+            together without leaving the constraints, improving the objective for ever.
+    """
+
+    program: Program
+    pieces: tuple[Piece, ...]
+    feasibility: tuple[Condition, ...] = ()
+    direction: Mapping[sp.Symbol, sp.Rational] | None = None
+
+    @property
+    def expr(self) -> sp.Expr:
+        """The optimum as one SymPy expression.
+
+        Raises:
+            UnboundedError: If there is no finite optimum.
+        """
+        self.check()
+        expressions = [piece.expr for piece in self.pieces]
+        if len(expressions) == 1:
+            return expressions[0]
+        outer = sp.Min if self.program.sense == "maximize" else sp.Max
+        return outer(*expressions, evaluate=False)
+
+    def piece(self, name: str) -> Piece:
+        """Return the piece called `name`."""
+        for piece in self.pieces:
+            if piece.name == name:
+                return piece
+        raise FormulaError(f"no piece is named {name!r}")
+
+    def check(self) -> None:
+        """Raise where the program has no answer whatever the parameters are.
+
+        Raises:
+            InfeasibleError: If the constraints contradict each other.
+            UnboundedError: If the objective has no bound.
+        """
+        for condition in self.feasibility:
+            if not condition.ratio.free_symbols and condition.ratio.compare_one() > 0:
+                raise InfeasibleError(_contradiction(condition))
+        if not self.pieces:
+            raise UnboundedError(self._free_direction())
+
+    def ruling(self, values: Values) -> Piece:
+        """Return the piece that rules at exact values of all parameters.
+
+        Raises:
+            InfeasibleError: If the constraints contradict each other there.
+            UnboundedError: If the objective has no bound.
+        """
+        for condition in self.feasibility:
+            if not condition.holds(values):
+                raise InfeasibleError(_contradiction(condition, values))
+        if not self.pieces:
+            raise UnboundedError(self._free_direction())
+        best = self.pieces[0]
+        sign = 1 if self.program.sense == "maximize" else -1
+        for piece in self.pieces[1:]:
+            if sign * (piece.bound / best.bound).compare_one(values) < 0:
+                best = piece
+        return best
+
+    def at(self, values: Values) -> mp.mpf:
+        """The optimum's value at exact values of all parameters.
+
+        Raises:
+            InfeasibleError: If the constraints contradict each other there.
+            UnboundedError: If the objective has no bound.
+        """
+        return self.ruling(values).at(values)
+
+    def with_piece_names(self, names: Mapping[str, str]) -> "Limit":
+        """Rename pieces."""
+        pieces = tuple(replace(p, name=names.get(p.name, p.name)) for p in self.pieces)
+        return replace(self, pieces=pieces)
+
+    def _free_direction(self) -> str:
+        verb = "grows" if self.program.sense == "maximize" else "falls"
+        moves = self.direction or {}
+        text = ", ".join(f"{s}^({p})" for s, p in moves.items() if p)
+        return (
+            f"the objective {self.program.objective.expr} has no bound: it {verb} for ever "
+            f"as the variables change together as {text}"
+        )
+
+
+def _contradiction(condition: Condition, values: Values | None = None) -> str:
+    names = ", ".join(condition.binding) or "the domain"
+    text = f"no point satisfies the constraints {names} together"
+    if not condition.ratio.atoms:
+        return text
+    relation: Any = condition.relational
+    try:
+        shown = f"{relation.lhs} <= {relation.rhs}"
+    except ValueError:  # an integer of more digits than Python prints
+        shown = ""
+    if 0 < len(shown) <= _LONGEST:
+        text += f": they need {shown}"
+        if values is not None:
+            excess = condition.primitive.evaluate(values)
+            text += f", and the left side is {mp.nstr(excess, 4)} times the right"
+    elif values is not None:
+        excess = condition.ratio.evaluate(values)
+        text += f": what must be at most 1 is {mp.nstr(excess, 4)}"
+    return text

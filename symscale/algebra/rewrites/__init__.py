@@ -1,0 +1,1 @@
+"""Rewrites of formulas, each with its reason and its region."""

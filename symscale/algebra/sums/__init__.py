@@ -1,0 +1,1 @@
+"""Programs with sums of products of powers: closed forms, bounds, numerical optima."""

@@ -1,0 +1,169 @@
+"""Bounds where there is no closed form: max <= sum <= k max, as monomial programs.
+
+Replacing every sum by its largest term loosens a problem, replacing it by k times
+the largest tightens it. Both are monomial programs with the same dual vertices, so
+their optima differ by a constant in each piece, and the true optimum lies between.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import sympy as sp
+
+from symscale.algebra.exact.monomial import ONE, Monomial
+from symscale.algebra.products.limit import Limit
+from symscale.algebra.products.program import Constraint, Program, Sense
+from symscale.algebra.products.solve import solve
+from symscale.algebra.sums.program import GeometricProgram
+from symscale.language.symbols import Notation
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """A problem with sums, enclosed by two without.
+
+    Attributes:
+        loose: The optimum with every sum replaced by its largest term.
+        tight: The optimum with every sum of k terms replaced by k times the largest.
+        factor: The two differ by at most this factor.
+    """
+
+    loose: Limit
+    tight: Limit
+    factor: sp.Expr
+
+
+def monomial_program(
+    program: GeometricProgram, *, sense: Sense, tight: bool = False, title: str = ""
+) -> Program:
+    """Return a program without sums: the same one, or one that bounds it.
+
+    Args:
+        program: The program.
+        sense: Whether the optimum asked for is a maximum or a minimum.
+        tight: Whether sums of k terms become k times their largest term.
+        title: Its title.
+    """
+    constraints: list[Constraint] = []
+    objective = program.objective[0]
+    variables = program.variables
+    if len(program.objective) > 1:
+        objective, bound = _epigraph(program)
+        variables = (*variables, bound)
+        constraints += _split(
+            "objective", tuple(t / Monomial.of(bound) for t in program.objective), tight
+        )
+    for c in program.constraints:
+        if c.relation == "==":
+            constraints.append(_constraint(c.name, c.terms[0], "==", c.reason, c.source))
+        else:
+            constraints += _split(c.name, c.terms, tight, c.reason, c.source)
+    if sense == "maximize":
+        objective = objective**-1
+    return Program(
+        "problem", title, sense, objective, variables, tuple(constraints), program.domain
+    )
+
+
+Weights = tuple[sp.Rational, ...]
+
+
+def condense(
+    program: GeometricProgram, weights: Mapping[str, Weights], *, sense: Sense, title: str = ""
+) -> tuple[Program, dict[str, tuple[tuple[Monomial, sp.Expr], ...]]]:
+    """Replace every sum by its weighted geometric mean: a program without sums that bounds it.
+
+    By the inequality of the weighted means `sum t_i >= prod (t_i/w_i)**w_i`, so each new
+    constraint follows from the sum, and nothing is lost where each term is its weight.
+
+    Args:
+        program: The program.
+        weights: For each sum, by the constraint's name or "objective", weights of sum 1.
+        sense: Whether the optimum asked for is a maximum or a minimum.
+        title: Its title.
+
+    Returns:
+        The program, and the terms and weights of each condensed constraint.
+    """
+    loose = monomial_program(program, sense=sense, title=title)
+    kept: list[Constraint] = []
+    condensed: dict[str, tuple[tuple[Monomial, sp.Expr], ...]] = {}
+    for constraint in loose.constraints:
+        name = constraint.name.rsplit(" [", 1)[0]
+        if name == constraint.name or name not in weights:
+            kept.append(constraint)
+        elif name not in condensed:
+            terms = [c.ratio for c in loose.constraints if c.name.rsplit(" [", 1)[0] == name]
+            condensed[name] = tuple(zip(terms, weights[name], strict=True))
+            ratio = ONE
+            for term, weight in condensed[name]:
+                ratio = ratio * (term / Monomial.of(weight)) ** weight
+            kept.append(_constraint(name, ratio, "<=", constraint.reason, constraint.source))
+    return replace(loose, constraints=tuple(kept)), condensed
+
+
+def enclose(program: GeometricProgram, *, sense: Sense, title: str = "") -> Bounds:
+    """Solve the two programs without sums that enclose one with sums.
+
+    Example:
+        >>> from symscale.algebra.exact.domain import Domain
+        >>> from symscale.language.symbols import symbols
+        >>> I, J, K = symbols("I J K")
+        >>> sums = GeometricProgram((I,), (Monomial.of(J*I), Monomial.of(K/I)), (), Domain())
+        >>> bounds = enclose(sums, sense="minimize")
+        >>> bounds.loose.expr, bounds.tight.expr, bounds.factor
+        (sqrt(J)*sqrt(K), 2*sqrt(J)*sqrt(K), 2)
+    """
+    loose, tight = (
+        solve(monomial_program(program, sense=sense, tight=tight, title=title))
+        for tight in (False, True)
+    )
+    counts = {c.name: sp.Integer(len(c.terms)) for c in program.constraints}
+    counts["objective"] = sp.Integer(len(program.objective))
+    factor: sp.Expr = sp.Integer(1)
+    for piece in (*loose.pieces, *tight.pieces):
+        gap: sp.Expr = sp.Integer(1)
+        for name, weight in piece.multipliers.items():
+            gap *= counts.get(name.rsplit(" [", 1)[0], sp.Integer(1)) ** weight
+        factor = gap if _is_greater(gap, factor) else factor
+    return Bounds(loose, tight, factor)
+
+
+def _is_greater(first: sp.Expr, second: sp.Expr) -> bool:
+    sample = dict.fromkeys(first.free_symbols | second.free_symbols, sp.Rational(1, 3))
+    return bool(sp.N(first.subs(sample)) > sp.N(second.subs(sample)))
+
+
+def _epigraph(program: GeometricProgram) -> tuple[Monomial, sp.Symbol]:
+    """A variable that bounds the objective, with a name that the problem leaves free."""
+    taken = {str(s) for s in (*program.variables, *program.parameters)}
+    name = "objective"
+    while name in taken:
+        name += "_"
+    bound = Notation(name, "1", r"\mathrm{objective}", "what bounds the objective").symbol
+    return Monomial.of(bound), bound
+
+
+def _split(
+    name: str, terms: tuple[Monomial, ...], tight: bool, reason: str = "", source: str = ""
+) -> list[Constraint]:
+    if len(terms) == 1:
+        return [_constraint(name, terms[0], "<=", reason, source)]
+    scale = Monomial.of(len(terms)) if tight else ONE
+    return [
+        _constraint(f"{name} [{k}]", scale * term, "<=", reason, source)
+        for k, term in enumerate(terms, 1)
+    ]
+
+
+def _constraint(
+    name: str, ratio: Monomial, relation: Literal["<=", "=="], reason: str, source: str
+) -> Constraint:
+    above = Monomial(tuple((a, e) for a, e in ratio.powers if not _falls(e)))
+    return Constraint(name, above, relation, above / ratio, reason, source)
+
+
+def _falls(exponent: sp.Expr) -> bool:
+    value = exponent.subs(dict.fromkeys(exponent.free_symbols, sp.Rational(1, 3)))
+    return bool(value.is_negative)

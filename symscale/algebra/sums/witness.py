@@ -1,0 +1,154 @@
+"""Parameters at which sums are above zero: where a closed form of sums rules."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, product
+
+import sympy as sp
+
+from symscale.algebra.exact.combinations import Terms
+from symscale.algebra.exact.domain import Domain
+from symscale.algebra.exact.inequalities import exceeds_zero
+from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.sums.numeric import minimize
+from symscale.algebra.sums.program import GeometricProgram, SumConstraint
+from symscale.errors import FormulaError, NoAnswerError
+
+_TRIALS = {False: 60, True: 600}  # points tried; many where no search can follow
+_REACHES = (0.3, 1.0, 3.0)  # decades of each parameter, up and down
+_BOX = 10**6  # parameters that are searched for lie between one over it and it
+_CHOICES = 64
+
+Values = Mapping[sp.Symbol, sp.Rational]
+
+
+def sum_witness(
+    conditions: Sequence[Terms], atoms: Sequence[Monomial], program: GeometricProgram
+) -> tuple[dict[sp.Symbol, sp.Rational] | None, bool]:
+    """Find parameters at which every sum is strictly above zero.
+
+    A few points are tried; then, where each sum has one positive term, or after one of
+    its positive terms was chosen, the conditions are convex in logarithms, and a
+    numerical search finds the parameters that satisfy them by the greatest margin.
+
+    Args:
+        conditions: The sums.
+        atoms: Monomials that must be defined and positive there.
+        program: The program, with its parameters and their domain.
+
+    Returns:
+        The parameters, or None; and whether the search says that there are none.
+
+    Example:
+        >>> from symscale.algebra.exact.monomial import ONE
+        >>> from symscale.language.symbols import symbols
+        >>> x, a = symbols("N J")
+        >>> program = GeometricProgram((x,), (Monomial.of(a*x),), (), Domain())
+        >>> one = sp.Integer(1)
+        >>> sum_witness([((one, Monomial.of(a)), (-7*one, ONE))], [], program)[0][a] > 7
+        True
+    """
+    parameters = program.parameters
+
+    def inside(values: Values) -> bool:
+        return _holds(conditions, atoms, program.domain, values)
+
+    compound = any(not a.is_Symbol for terms in conditions for _, m in terms for a in m.atoms)
+    for values in islice(_spread(program, parameters), _TRIALS[compound]):
+        if inside(values):
+            return values, False
+    if compound:
+        return None, False
+    sample = program.domain.sample()
+    free = [s for s in parameters if s not in sample]
+    nowhere = True
+    for chosen in islice(_convex(conditions), _CHOICES):
+        point = _deepest(chosen, program.domain, free, sample)
+        if point is None:
+            continue
+        nowhere = False
+        for digits in (3, 8, 15):
+            values = {s: sp.Rational(f"{x:.{digits}g}") for s, x in point.items()} | sample
+            values = {s: v for s, v in values.items() if s in parameters}
+            if inside(values):
+                return values, False
+    return None, nowhere and not sample
+
+
+def _holds(
+    conditions: Sequence[Terms], atoms: Sequence[Monomial], domain: Domain, values: Values
+) -> bool:
+    try:
+        return (
+            all(m.compare_one(values) >= 0 for m in domain.at_least_one)
+            and all(exceeds_zero(terms, values) for terms in conditions)
+            and all(m.evaluate(values) > 0 for m in atoms)
+        )
+    except FormulaError:
+        return False  # a coefficient is not positive there
+
+
+def _spread(
+    program: GeometricProgram, parameters: Sequence[sp.Symbol]
+) -> Iterator[dict[sp.Symbol, sp.Rational]]:
+    """Points spread evenly: fractional parts of multiples of roots of primes."""
+    roots = [math.sqrt(int(sp.prime(k))) for k in range(1, len(parameters) + 1)]
+    sample = {s: v for s, v in program.domain.sample().items() if s in parameters}
+    trial = 0
+    while True:
+        trial += 1
+        reach = _REACHES[trial % len(_REACHES)]
+        values = {}
+        for s, root in zip(parameters, roots, strict=True):
+            decades = reach * (2 * math.fmod(trial * root, 1.0) - 1)
+            values[s] = sp.Rational(f"{10**decades:.3g}")
+        yield values | sample
+
+
+def _convex(conditions: Sequence[Terms]) -> Iterator[list[tuple[Monomial, ...]]]:
+    """Each choice of one positive term a sum, as sums of monomials that are to be below 1."""
+    options = []
+    for terms in conditions:
+        above = [_scaled(c, m) for c, m in terms if c > 0]
+        below = [_scaled(-c, m) for c, m in terms if c < 0]
+        options.append([tuple(b / a for b in below) for a in above])
+    for choice in product(*options):
+        yield [terms for terms in choice if terms]
+
+
+def _scaled(number: sp.Expr, monomial: Monomial) -> Monomial:
+    return monomial * Monomial.of(number)
+
+
+def _deepest(
+    sums: Sequence[tuple[Monomial, ...]],
+    domain: Domain,
+    parameters: Sequence[sp.Symbol],
+    sample: Values,
+) -> dict[sp.Symbol, float] | None:
+    """The parameters with the least greatest sum, if that is below 1."""
+    slack = sp.Dummy("slack", positive=True)
+    size = Monomial.of(slack)
+    constraints = [
+        SumConstraint(f"{k}", tuple(t.substitute(sample) / size for t in terms), "<=", "")
+        for k, terms in enumerate(sums)
+    ]
+    constraints += [
+        SumConstraint(f"least {k}", (m.substitute(sample) ** -1,), "<=", "")
+        for k, m in enumerate(domain.at_least_one)
+    ]
+    box = Monomial.of(_BOX)
+    for x in map(Monomial.of, parameters):
+        constraints += [
+            SumConstraint(f"{x} {side}", (x**power / box,), "<=", "")
+            for side, power in (("below", 1), ("above", -1))
+        ]
+    constraints.append(SumConstraint("margin", (Monomial.of(sp.Rational(1, 2)) / size,), "<=", ""))
+    search = GeometricProgram((slack, *parameters), (size,), tuple(constraints), Domain())
+    try:
+        found = minimize(search, {})
+    except NoAnswerError:
+        return None
+    if found.value > 1 - 1e-9:
+        return None
+    return {s: found.point[s] for s in parameters}

@@ -1,0 +1,178 @@
+"""Command `validate`."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from symscale.cli.options.shared import ForceOption, FormatOption, OutputOption
+from symscale.cli.output.emit import (
+    check_emitted,
+    check_paths,
+    emit,
+    waiting_line,
+    write_by,
+    write_whole,
+)
+from symscale.errors import InputError
+
+if TYPE_CHECKING:
+    from symscale.pages.of.validate import OwnRuns
+
+_DEVICE = "a100-sxm"
+
+
+def validate(
+    runs: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="RUNS.csv", help="Your own runs, one a row: see docs/accuracy.md. "
+            "Default: every published run that ships with symscale.",
+        ),
+    ] = None,
+    hardware: Annotated[
+        str | None,
+        typer.Option(
+            "--hardware", metavar="NAME|FILE.toml",
+            help="A machine whose rates are taken as they stand, such as symscale fit writes.",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--class", metavar="NAME|FILE.toml",
+            help="A calibrated cluster class: a100, a100-jean-zay, a100-selene, h100, or a file "
+            "that --calibrate wrote. Default: that of the column device, else a100.",
+        ),
+    ] = None,
+    calibrate: Annotated[
+        Path | None,
+        typer.Option(
+            "--calibrate", metavar="FILE.toml",
+            help="Fit a class to your runs on --hardware (a100-sxm if not given), judge it on "
+            "every second one, and write it.",
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", metavar="FILE", help="Draw computed against published: FILE ends in .pdf, "
+            ".svg or .png.",
+        ),
+    ] = None,
+    form: FormatOption = None,
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Measured runs against computed ones: difference of each, mean, worst, bias, ranks."""
+    check_paths({"--plot": plot, "-o": output, "--calibrate": calibrate}, force)
+    if runs is None:
+        if (hardware, name, calibrate) != (None, None, None):
+            raise InputError(
+                "--hardware, --class and --calibrate are for runs of your own; name their file, "
+                "RUNS.csv"
+            )
+        _published(plot, form, output, force)
+        return
+    if calibrate is None:
+        with waiting_line("validate"):
+            own = _own(runs, hardware, name)
+        _show(own, plot, form, output, force)
+        return
+    if name is not None:
+        raise InputError("--calibrate fits a class and --class names one; give one of them")
+    if calibrate.suffix.lower() != ".toml":
+        raise InputError(f"--calibrate {calibrate}: name a file that ends in .toml")
+    for option, given in (("RUNS.csv", runs), ("--hardware", hardware)):
+        if given is not None and os.path.realpath(given) == os.path.realpath(calibrate):
+            raise InputError(f"--calibrate {calibrate}: {option} is that file; name another")
+    check_emitted(form, output)
+    with waiting_line("validate: fitting"):
+        own, text = _calibrated(runs, hardware, calibrate)
+    _show(own, plot, form, output, force)
+    write_whole(calibrate, text, "--calibrate")
+
+
+def _show(
+    own: "OwnRuns", plot: Path | None, form: FormatOption, output: OutputOption, force: ForceOption
+) -> None:
+    from symscale.pages.of.validate import own_data, own_document, parity_plot
+
+    if plot is not None:
+        write_by(plot, lambda p: parity_plot([(Path(own.file).name, own.rows)], p), "--plot")
+    emit(form, lambda: own_document(own), lambda: own_data(own), output, force)
+
+
+def _published(
+    plot: Path | None, form: FormatOption, output: OutputOption, force: ForceOption
+) -> None:
+    from symscale.compare.published import memory_rows, run_sets
+    from symscale.pages.of.validate import parity_plot, published_data, published_document
+
+    sets, memory = run_sets(), memory_rows()
+    if plot is not None:
+        groups = [(f"{s.name}, class {s.cluster.name}", s.rows) for s in sets if s.counted]
+        write_by(plot, lambda p: parity_plot(groups, p), "--plot")
+    emit(
+        form, lambda: published_document(sets, memory), lambda: published_data(sets, memory),
+        output, force,
+    )
+
+
+def _own(file: str, hardware: str | None, name: str | None) -> "OwnRuns":
+    from symscale.language.tables import printable
+
+    if hardware is not None and name is not None:
+        raise InputError("--hardware and --class both name rates; give one of them")
+    from symscale.compare.measured import compare_each
+    from symscale.measure.runs.classes import DEFAULT, class_of_hardware, load_class
+    from symscale.measure.runs.runs import VOCABULARY, read_runs
+    from symscale.pages.of.validate import OwnRuns
+
+    found = read_runs(file)
+    cluster = None
+    if hardware is not None:
+        cluster = class_of_hardware(hardware)
+    elif name is not None:
+        cluster = load_class(name)
+    rows = compare_each(found, cluster)
+    notes = []
+    if any(run.vocabulary_assumed for run in found):
+        notes.append(f"a vocabulary of {VOCABULARY}, where the file has no column vocab")
+    if cluster is None and not all(run.device for run in found):
+        notes.append(f"class {DEFAULT}, where the file has no column device")
+    used = [cluster] if cluster else [load_class(n) for n in dict.fromkeys(r.cluster for r in rows)]
+    return OwnRuns(printable(file), tuple(rows), tuple(used), tuple(notes))
+
+
+def _calibrated(file: str, hardware: str | None, target: Path) -> "tuple[OwnRuns, str]":
+    """Fit a class; return the runs computed on it, and the text of its file."""
+    from symscale.compare.measured import compare
+    from symscale.facts.machines.lumped import load_machine
+    from symscale.language.tables import printable
+    from symscale.measure.runs.own_class import class_text, device_of, own_class, read_again
+    from symscale.measure.runs.runs import VOCABULARY, read_runs
+    from symscale.pages.of.validate import OwnRuns
+
+    found = read_runs(file)
+    machine = load_machine(hardware or _DEVICE)
+    device = device_of(hardware or _DEVICE, machine, target)
+    fitted = own_class(found, machine, printable(target.stem, 60), Path(file).name)
+    text = class_text(fitted.cluster, device)
+    read_again(text, target)
+    rows = compare(found, fitted.cluster, fitted.seen)
+    notes = []
+    if any(run.vocabulary_assumed for run in found):
+        notes.append(f"a vocabulary of {VOCABULARY}, where the file has no column vocab")
+    if hardware is None:
+        notes.append(f"{machine.title}, as --hardware is not given")
+    own = OwnRuns(
+        printable(file), tuple(rows), (fitted.cluster,), tuple(notes), fitted.at_bound
+    )
+    return own, text
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    app.command()(validate)

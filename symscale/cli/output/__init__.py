@@ -1,0 +1,1 @@
+"""Where answers go: to standard output, or whole into a file."""

@@ -1,0 +1,1 @@
+"""Two roads to one number: closed form and simulation, formulas and measured runs."""

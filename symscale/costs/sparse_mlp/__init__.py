@@ -1,0 +1,1 @@
+"""The model of the data-movement study, and its plans."""

@@ -1,0 +1,1 @@
+"""Transformers under a parallel plan: FLOP, parameters, memory, communication."""

@@ -1,0 +1,287 @@
+"""Memory of a device: weights, gradients, optimizer states, activations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import sympy as sp
+
+from symscale.costs.cost import Cost, cost, total
+from symscale.costs.transformer.component import ONE, Component
+from symscale.costs.transformer.model import Transformer
+from symscale.costs.transformer.plan import TransformerPlan
+from symscale.costs.transformer.stages import heaviest_stage
+from symscale.errors import FormulaError, unknown_name
+from symscale.language.symbols import symbol
+
+ZERO = sp.Integer(0)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Bytes that each parameter takes, by bucket.
+
+    Attributes:
+        name: Its name.
+        weights: Bytes of the weights that products use.
+        gradients: Bytes of a gradient.
+        optimizer: Bytes of the optimizer's states, master weights included.
+        meaning: What they are.
+        source: Key of its source.
+    """
+
+    name: str
+    weights: int
+    gradients: int
+    optimizer: int
+    meaning: str
+    source: str
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of a parameter in all."""
+        return self.weights + self.gradients + self.optimizer
+
+
+RECIPES: Mapping[str, Recipe] = MappingProxyType(
+    {
+        recipe.name: recipe
+        for recipe in (
+            Recipe("mixed", 2, 4, 12,
+                   "16-bit weights, 32-bit gradients, Adam with 32-bit master weights",
+                   "korthikanti-2022"),
+            Recipe("mixed-16", 2, 2, 12,
+                   "16-bit weights and gradients, Adam with 32-bit master weights",
+                   "rajbhandari-2020"),
+            Recipe("full", 4, 4, 8, "everything in 32 bits, Adam", "rajbhandari-2020"),
+            Recipe("deepseek", 1, 4, 8,
+                   "8-bit weights, 32-bit gradients and master weights, 16-bit moments",
+                   "deepseek-v3"),
+        )
+    }
+)
+"""The precision recipes by name."""
+
+
+def recipe_called(name: str) -> Recipe:
+    """Return a precision recipe.
+
+    Raises:
+        UnknownNameError: If there is none of that name.
+
+    Example:
+        >>> recipe_called("mixed").bytes
+        18
+    """
+    if name not in RECIPES:
+        raise unknown_name("recipe", name, RECIPES)
+    return RECIPES[name]
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What one device of the heaviest stage holds, in bytes.
+
+    Attributes:
+        weights: Weights.
+        gradients: Their gradients.
+        optimizer: States of the optimizer.
+        activations: Activations kept for the backward pass, all microbatches in flight.
+        recomputed: Activations of the one block that is being computed again.
+        stage: Which stage it is: "only", "first", "last".
+    """
+
+    weights: Cost
+    gradients: Cost
+    optimizer: Cost
+    activations: Cost
+    recomputed: Cost
+    stage: str
+
+    @property
+    def total(self) -> Cost:
+        """All of it."""
+        return total(list(self.buckets.values()), "byte")
+
+    @property
+    def buckets(self) -> dict[str, Cost]:
+        """The buckets by name."""
+        names = ("weights", "gradients", "optimizer", "activations", "recomputed")
+        return {name: getattr(self, name) for name in names}
+
+
+def live_microbatches(plan: TransformerPlan) -> sp.Expr:
+    """Microbatches whose activations the first stage holds at once, in stages' worth.
+
+    1F1B starts N_PP of them before the first is over. Interleaving holds
+    1 + (N_PP - 1)/(N_PP v) times as much; a zero-bubble schedule 2 N_PP - 1. Never more
+    than m; where a count is a symbol, m is taken to be enough.
+
+    Example:
+        >>> live_microbatches(TransformerPlan(N_PP=sp.Integer(8), m=sp.Integer(64),
+        ...     v=sp.Integer(2)))
+        23/2
+    """
+    p, v = plan.N_PP, plan.v
+    if plan.schedule == "zero-bubble":
+        live = 2 * p - 1
+    elif v == 1 or p == 1:
+        live = p
+    else:
+        live = p + (p - 1) / v
+    if live.is_Rational and plan.m.is_Rational:
+        return sp.Min(live, plan.m)
+    return live
+
+
+def kept_bytes_of_block(component: Component, plan: TransformerPlan) -> sp.Expr:
+    """Bytes that a device keeps of one block of a component, for one microbatch.
+
+    Recomputation and fused kernels keep less; see `block_activation_bytes`.
+    """
+    without_core = plan.fused_attention or plan.recompute != "none"
+    kept = [k for k in component.kept if not (k.core and without_core)]
+    parts = plan.token_degree * plan.m
+    return sp.Add(*(k.words * k.bytes_each / (parts * k.split) for k in kept))
+
+
+def block_activation_bytes(model: Transformer, stack: int = 0) -> Cost:
+    """Bytes that a device keeps of one block of a stack, for one microbatch.
+
+    With full recomputation that is the block's input alone.
+    """
+    plan = model.plan
+    if plan.recompute == "full":
+        return _block_input(model)
+    parts = model.of_stack(model.architecture.stacks[stack])
+    return cost(sp.Add(*(kept_bytes_of_block(c, plan) for c in parts)), "byte")
+
+
+def _block_input(model: Transformer) -> Cost:
+    plan = model.plan
+    words = model.tokens * model.architecture.d_model / (plan.token_degree * plan.m)
+    return cost(words * symbol("w") / plan.kept_split, "byte")
+
+
+def memory(model: Transformer, recipe: Recipe) -> Memory:
+    """Return the memory of the device that needs most.
+
+    The first stage holds the embedding and most activations, the last stage the
+    logits. Where sizes are symbols, the blocks alone are counted with the first
+    stage's activations, and the embedding with them.
+    """
+    first = _memory(model, recipe, first=True)
+    if model.plan.N_PP == 1:
+        return first
+    last = _memory(model, recipe, first=False)
+    sizes = first.total.expr, last.total.expr
+    if all(size.is_Rational for size in sizes) and sizes[1] > sizes[0]:
+        return last
+    return first
+
+
+def _memory(model: Transformer, recipe: Recipe, *, first: bool) -> Memory:
+    plan, counts = model.plan, heaviest_stage(model)
+    only = plan.N_PP == 1
+    replicas, expert_replicas = plan.token_degree, plan.token_degree / plan.N_EP
+    held: list[tuple[sp.Expr, sp.Expr]] = []
+    for stack, blocks in zip(model.architecture.stacks, counts, strict=True):
+        for c in model.of_stack(stack):
+            degree = expert_replicas if c.name.endswith("experts") else replicas
+            held.append((c.parameters_per_device * blocks, degree))
+    kept = ZERO
+    for c in _ends(model, first, only):
+        once = c.tied and only  # a tied table lies on a device once
+        held.append((c.vectors_per_device if once else c.parameters_per_device, replicas))
+        kept += kept_bytes_of_block(c, plan)
+    live = live_microbatches(plan) if first else ONE
+    kept *= live
+    recomputed = ZERO
+    for i, blocks in enumerate(counts):
+        kept += block_activation_bytes(model, i).expr * blocks * live
+        if plan.recompute == "full":
+            parts = model.of_stack(model.architecture.stacks[i])
+            working = sp.Add(*(sp.Add(*_working(c, plan)) for c in parts))
+            recomputed = working if recomputed == 0 else sp.Max(recomputed, working)
+
+    def sharded(bytes_each: int, from_stage: int) -> Cost:
+        return total(
+            [
+                cost(count * bytes_each / (degree if plan.zero >= from_stage else ONE), "byte")
+                for count, degree in held
+            ],
+            "byte",
+        )
+
+    return Memory(
+        sharded(recipe.weights, 3), sharded(recipe.gradients, 2), sharded(recipe.optimizer, 1),
+        cost(kept, "byte"), cost(recomputed, "byte"),
+        "only" if only else "first" if first else "last",
+    )
+
+
+def _working(component: Component, plan: TransformerPlan) -> list[sp.Expr]:
+    parts = plan.token_degree * plan.m
+    kept = [k for k in component.kept if not (k.core and plan.fused_attention)]
+    return [k.words * k.bytes_each / (parts * k.split) for k in kept]
+
+
+def _ends(model: Transformer, first: bool, only: bool) -> list[Component]:
+    """The components outside the blocks that a stage has."""
+    ends = [c for c in model.components if not c.layered]
+    return [c for c in ends if only or (c.name == "embedding") == first]
+
+
+def block_memory(model: Transformer, recipe: Recipe, stack: int = 0) -> Cost:
+    """Bytes of a device that holds one block and one microbatch in flight.
+
+    The least that tensor parallelism must make fit, however deep the pipeline is.
+
+    Args:
+        model: The model with its plan.
+        recipe: Bytes of a parameter.
+        stack: Which stack the block is of.
+    """
+    parts = model.of_stack(model.architecture.stacks[stack])
+    held = sp.Add(*(c.parameters_per_device for c in parts))
+    kept = block_activation_bytes(model, stack)
+    return cost(held * recipe.bytes, "byte") + kept
+
+
+def required_tensor_degree(needed: Cost) -> sp.Expr:
+    """Return the least N_TP, not rounded, with which a device has the memory needed.
+
+    What is needed is A/N_TP + B, with A what tensor parallelism splits and B what it
+    leaves whole; A/N_TP + B <= M_cap gives N_TP >= A/(M_cap - B), if B < M_cap.
+
+    Args:
+        needed: Bytes, with N_TP the symbol.
+
+    Raises:
+        FormulaError: If it has another form.
+
+    Example:
+        >>> from symscale.language.symbols import symbols
+        >>> L, N_TP = symbols("L N_TP")
+        >>> required_tensor_degree(cost(3*L/N_TP + 2, "byte"))
+        3*L/(M_cap - 2)
+    """
+    split, whole_part = split_by_tensor_degree(needed.expr)
+    return sp.factor(split) / (symbol("M_cap") - sp.factor(whole_part))
+
+
+def split_by_tensor_degree(amount: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Return A and B of an amount A/N_TP + B.
+
+    Example:
+        >>> N_TP, L = symbol("N_TP"), symbol("L")
+        >>> split_by_tensor_degree(3 * L / N_TP + 2)
+        (3*L, 2)
+    """
+    degree = symbol("N_TP")
+    expanded = sp.expand(amount)
+    split = expanded.coeff(degree, -1)
+    rest = sp.expand(expanded - split / degree)
+    if rest.has(degree) or split.has(degree):
+        raise FormulaError(f"{amount} is not of the form A/N_TP + B")
+    return split, rest

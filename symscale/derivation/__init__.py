@@ -1,0 +1,1 @@
+"""Derivations: their steps, the checks of these, and the worked ones that ship."""

@@ -1,0 +1,1 @@
+"""Machines: presets, what reads them, and what their figures give together."""

@@ -1,0 +1,1 @@
+"""Models: the zoo, model files, and configurations of Hugging Face."""

@@ -1,0 +1,1 @@
+"""Iterations never run, composed from operators that were measured."""

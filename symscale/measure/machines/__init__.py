@@ -1,0 +1,1 @@
+"""A hardware file from measurements."""

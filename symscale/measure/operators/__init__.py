@@ -1,0 +1,1 @@
+"""Operators: what each does, how it is timed here, and formulas fitted to its times."""

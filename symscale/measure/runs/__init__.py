@@ -1,0 +1,1 @@
+"""Training runs that somebody measured, and cluster classes fitted to them."""

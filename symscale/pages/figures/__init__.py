@@ -1,0 +1,1 @@
+"""Plots: what each shows, and the one module that draws."""

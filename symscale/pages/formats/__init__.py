@@ -1,0 +1,1 @@
+"""Documents, and the formats they print in."""

@@ -1,0 +1,1 @@
+"""Formulas as text, LaTeX and MathML, and how long ones break."""

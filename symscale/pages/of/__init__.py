@@ -1,0 +1,1 @@
+"""What each command prints: the module bears the name of the command."""

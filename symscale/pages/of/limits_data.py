@@ -1,0 +1,117 @@
+"""The answers of studies as JSON: stable keys."""
+
+import symscale
+from symscale.language.symbols import notation
+from symscale.pages.formats.json import (
+    Json,
+    condition_data,
+    constraints_data,
+    formula_data,
+    limit_text,
+    number,
+    piece_data,
+    powers,
+)
+from symscale.pages.formulas.formula import sympy_text
+from symscale.studies.training.answer import Answer, CliffsAnswer, FullAnswer
+
+
+def _parameters_data(answer: Answer) -> list[Json]:
+    return [
+        {
+            "name": p.name,
+            "value": None if p.number is None else number(p.number),
+            "expression": None
+            if p.value is None or p.number is not None
+            else sympy_text(p.value),
+            "unlimited": p.unlimited,
+            "unit": p.unit,
+            "meaning": notation(p.name).meaning,
+            "source": p.source,
+        }
+        for p in answer.parameters.values()
+    ]
+
+
+def _common_data(answer: Answer) -> dict[str, Json]:
+    ruling = answer.ruling
+    pieces: list[Json] = [
+        piece_data(
+            piece,
+            answer.unit,
+            answer.value(piece),
+            None if ruling is None else piece.name == ruling.name,
+        )
+        for piece in answer.limit.pieces
+    ]
+    (objective,) = answer.program.objective.atoms
+    limit: dict[str, Json] = {
+        "value": None if ruling is None or answer.values is None
+        else number(ruling.at(answer.values)),
+        "unit": answer.unit,
+        "piece": None if ruling is None else ruling.name,
+        "sympy": limit_text(answer.limit),
+    }
+    data: dict[str, Json] = {
+        "problem": answer.program.name,
+        "title": answer.program.title,
+        "objective": {
+            "symbol": str(objective), "sense": answer.program.sense, "unit": answer.unit,
+            "meaning": notation(objective).meaning,
+        },
+        "hardware": None if answer.machine is None else answer.machine.name,
+        "level": None if answer.lumped is None else answer.lumped.level,
+        "parameters": _parameters_data(answer),
+        "constraints": constraints_data(answer.limit),
+        "pieces": pieces,
+        "feasibility": [condition_data(c) for c in answer.limit.feasibility],
+        "limit": limit,
+    }
+    point, values = answer.point, answer.values
+    if point is not None and values is not None:
+        data["point"] = {
+            str(x): {
+                **formula_data(point.values[x]),
+                "value": number(point.values[x].evaluate(values)),
+                "unit": notation(x).unit,
+                "fixed": x not in point.free,
+            }
+            for x in answer.program.variables
+        }
+    data["symscale_version"] = symscale.__version__
+    return data
+
+
+def limits_data(answer: Answer) -> dict[str, Json]:
+    """The largest training run as JSON data."""
+    data = _common_data(answer)
+    if isinstance(answer, FullAnswer):
+        reduced = answer.reduced
+        data["reduced_limit"] = {
+            "value": None if reduced.ruling is None or reduced.values is None
+            else number(reduced.ruling.at(reduced.values)),
+            "unit": answer.unit,
+            "piece": None if reduced.ruling is None else reduced.ruling.name,
+        }
+        data["bounds_that_make_the_difference"] = list(answer.responsible)
+    return data
+
+
+def cliffs_data(answer: CliffsAnswer) -> dict[str, Json]:
+    """Utilization and its cliffs as JSON data."""
+    data = _common_data(answer)
+    cliffs: list[Json] = []
+    for cliff in answer.cliffs:
+        value = answer.compute_at(cliff)
+        cliffs.append(
+            {
+                "value": None if value is None else number(value),
+                "unit": "FLOP",
+                **formula_data(cliff.compute),
+                "between": list(cliff.between),
+                "constraints": list(cliff.constraints),
+                "elasticities": powers({a: cliff.compute.exponent(a) for a in cliff.compute.atoms}),
+            }
+        )
+    data["cliffs"] = cliffs
+    return data

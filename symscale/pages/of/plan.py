@@ -1,0 +1,153 @@
+"""The best plans of a Transformer as a document and as JSON."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import symscale
+from symscale.facts.machines.lumped import Machine
+from symscale.pages.formats.document import (
+    Block,
+    Cell,
+    Column,
+    Document,
+    Heading,
+    Number,
+    Table,
+    paragraph,
+)
+from symscale.simulator.transformer.planning import PlannedStep, Question
+from symscale.simulator.transformer.step import ClusterClass
+
+LABELS = {
+    "N_DP": "data", "N_TP": "tensor", "N_PP": "pipeline", "N_CP": "context", "N_EP": "expert",
+}
+
+
+def transformer_plan_document(
+    question: Question, machine: Machine, cluster: ClusterClass, plans: Sequence[PlannedStep],
+    training_tokens: float | None = None,
+) -> Document:
+    """The best plan, its time by component, what binds, and the runners-up."""
+    best = plans[0]
+    architecture = question.architecture
+    tokens = question.sequences * question.context
+    blocks: list[Block] = [
+        paragraph(
+            f"{architecture.title} ({architecture.name}); a step of {question.sequences} sequences "
+            f"of {question.context} tokens."
+        ),
+        paragraph(
+            "Utilization (MFU) ", Number(best.mfu, digits=4), "; a step takes ",
+            Number(best.seconds, "s", 4), f". What binds: {best.binds}. Rates: {cluster.source}.",
+        ),
+    ]
+    if training_tokens is not None:
+        days = training_tokens / tokens * best.seconds / 86400
+        blocks.append(
+            paragraph("A run of ", Number(training_tokens, "token", 4), " takes ",
+                      Number(days, "d", 4), ".")
+        )
+    blocks += [
+        Heading("Plan"), _degrees(best, machine), paragraph(f"{_schedule(question, best)}."),
+    ]
+    blocks += [Heading("Time of a step"), _times(best)]
+    blocks.append(paragraph(
+        f"Of the step {best.bubble * 100:.1f} % fills and drains the pipeline; it is contained in "
+        "the components."
+    ))
+    capacity = float(machine.memory_capacity_bytes)
+    blocks += [
+        Heading("Memory of a device"),
+        paragraph(Number(best.memory_bytes / 1e9, "GB", 4), " of ",
+                  Number(capacity / 1e9, "GB", 4), ", activations counted."),
+    ]
+    if len(plans) > 1:
+        blocks += [Heading("Runners-up"), _runners_up(plans[1:])]
+    return Document(
+        f"Best plan for {question.devices} x {machine.title} ({machine.name})", tuple(blocks)
+    )
+
+
+def _degrees(plan: PlannedStep, machine: Machine) -> Table:
+    columns = [Column("split"), *(Column(t.name, right=True) for t in machine.tiers),
+               Column("in all", right=True)]
+    rows: list[tuple[Cell, ...]] = []
+    for name, label in LABELS.items():
+        rows.append((label, *map(str, plan.by_tier[name]), str(plan.degrees[name])))
+    return Table(tuple(columns), tuple(rows))
+
+
+def _schedule(question: Question, plan: PlannedStep) -> str:
+    s = question.switches
+    parts = [f"{plan.degrees['m']} microbatches"]
+    if plan.degrees["v"] > 1:
+        parts.append(f"interleaving {plan.degrees['v']}")
+    parts.append("zero-bubble schedule" if s.schedule == "zero-bubble" else "1F1B")
+    parts.append(f"recomputation: {plan.recompute}")
+    if s.sequence_parallel:
+        parts.append("sequence parallelism")
+    if s.fused_attention:
+        parts.append("fused attention")
+    parts.append(f"sharding stage {s.zero}, recipe {s.recipe}")
+    return "; ".join(parts)
+
+
+def _times(plan: PlannedStep) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (name, Number(seconds * 1e3, digits=4), f"{seconds / plan.seconds * 100:.1f} %")
+        for name, seconds in plan.components.items()
+    ]
+    rows.append(("step", Number(plan.seconds * 1e3, digits=4), "100.0 %"))
+    columns = (Column("component"), Column("ms", right=True), Column("of the step", right=True))
+    return Table(columns, tuple(rows))
+
+
+def _runners_up(plans: Sequence[PlannedStep]) -> Table:
+    columns = [*(Column(label, right=True) for label in LABELS.values()), Column("m", right=True),
+               Column("v", right=True), Column("recompute"), Column("MFU", right=True)]
+    rows: list[tuple[Cell, ...]] = [
+        (*(str(plan.degrees[name]) for name in LABELS), str(plan.degrees["m"]),
+         str(plan.degrees["v"]), plan.recompute, f"{plan.mfu:.4f}")
+        for plan in plans
+    ]
+    return Table(tuple(columns), tuple(rows))
+
+
+def transformer_plan_data(
+    question: Question, machine: Machine, cluster: ClusterClass, plans: Sequence[PlannedStep],
+    training_tokens: float | None = None,
+) -> dict[str, Any]:
+    """The best plans with stable keys."""
+    tokens = question.sequences * question.context
+    return {
+        "model": question.architecture.name,
+        "hardware": machine.name,
+        "devices": question.devices,
+        "batch": {"tokens": tokens, "sequences": question.sequences,
+                  "tokens_per_sequence": question.context},
+        "class": {
+            "name": cluster.name, "source": cluster.source, "flop_rate": cluster.flop_rate,
+            "memory_rate": cluster.memory_rate, "link_rates": [
+                None if rate == float("inf") else rate for rate in cluster.link_rates
+            ],
+            "block_overhead_s": cluster.block_overhead_s, "overlap": cluster.overlap,
+        },
+        "plans": [
+            {
+                "degrees": plan.degrees,
+                "by_tier": {name: list(parts) for name, parts in plan.by_tier.items()},
+                "recompute": plan.recompute,
+                "step_s": plan.seconds,
+                "components_s": plan.components,
+                "binds": plan.binds,
+                "bubble": plan.bubble,
+                "mfu": plan.mfu,
+                "memory_bytes": plan.memory_bytes,
+                "network_bytes": plan.network_bytes,
+                "training_s": None if training_tokens is None
+                else training_tokens / tokens * plan.seconds,
+            }
+            for plan in plans
+        ],
+        "symscale_version": symscale.__version__,
+    }

@@ -1,0 +1,175 @@
+"""Answers to problems of one's own as JSON."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import mpmath as mp
+import sympy as sp
+
+import symscale
+from symscale.pages.formats.json import Json, formula_data, number, numbers, powers
+from symscale.pages.formulas import formula
+from symscale.problems.answer import (
+    AnswerPiece,
+    ProblemAnswer,
+    number_of,
+    rounded_neighbours,
+)
+from symscale.problems.problem import Problem, Quantity, Relation
+from symscale.problems.sweep import Axis, Segment
+
+Sweeps = Mapping[Axis, Sequence[Segment]]
+
+
+def value_of(found: ProblemAnswer, piece: AnswerPiece) -> mp.mpf | None:
+    """A piece's value: beyond its region only where it still is a bound, without sums."""
+    if piece.multipliers is None and found.has_numbers and found.ruling is not piece:
+        return None
+    return piece.value(found.values)
+
+
+def strongest_first(table: Mapping[sp.Symbol, sp.Expr]) -> list[tuple[sp.Symbol, sp.Expr]]:
+    """The strongest first; expressions last."""
+
+    def strength(item: tuple[sp.Symbol, sp.Expr]) -> tuple[float, str]:
+        slope = item[1]
+        return (-abs(float(slope)) if slope.is_number else 1.0, str(item[0]))
+
+    return sorted(table.items(), key=strength)
+
+
+def spelled(problem: Problem, relation: Relation) -> sp.Basic:
+    """A relation with built-in names spelled out."""
+    left, right = (problem.spelled_out(e) for e in (relation.left, relation.right))
+    return replace(relation, left=left, right=right).relational
+
+
+def problem_data(found: ProblemAnswer, sweeps: Sweeps) -> dict[str, Json]:
+    """A problem's answer as JSON data: the keys of `limits`, and more."""
+    problem, ruling = found.problem, found.ruling
+    value = None if ruling is None else ruling.value(found.values)
+    numerical = found.numerical
+    data: dict[str, Json] = {
+        "problem": "problem",
+        "title": problem.title,
+        "objective": {
+            **formula_data(problem.objective), "sense": problem.sense, "unit": problem.unit,
+        },
+        "parameters": [_parameter_data(found, q) for q in problem.parameters],
+        "constraints": [
+            {
+                "name": r.name, **formula_data(spelled(problem, r)), "reason": r.reason,
+                "source": r.source,
+            }
+            for r in problem.all_relations
+        ],
+        "pieces": [_piece_data(found, p) for p in found.pieces],
+        "limit": {
+            "value": None if value is None else number(value),
+            "unit": problem.unit,
+            "piece": None if ruling is None else ruling.name,
+        },
+        "variables": {q.entry.name: _variable_data(found, q) for q in problem.variables},
+        "exact": found.exact,
+        "factor": None if found.factor is None else _factor(found.factor),
+        "bounds": _bounds_data(found),
+        "numerical": None
+        if numerical is None
+        else {
+            "value": numerical.value,
+            "point": {
+                q.entry.name: numerical.point[q.symbol] for q in problem.variables
+            },
+        },
+    }
+    if sweeps:
+        data["sweeps"] = [
+            {
+                "parameter": axis.quantity.entry.name,
+                "unit": axis.quantity.entry.unit,
+                "segments": [
+                    {
+                        "piece": s.name, "from": number(s.low), "to": number(s.high),
+                        "upper_end": None if s.boundary is None else formula_data(s.boundary),
+                    }
+                    for s in segments
+                ],
+            }
+            for axis, segments in sweeps.items()
+        ]
+    data["symscale_version"] = symscale.__version__
+    return data
+
+
+def _factor(factor: sp.Expr) -> Json:
+    at = number_of(factor, {})
+    return str(factor) if at is None else number(at)
+
+
+def _parameter_data(found: ProblemAnswer, q: Quantity) -> Json:
+    value = found.values.get(q.symbol)
+    return {
+        "name": q.entry.name,
+        "value": None if value is None else number(value),
+        "unit": q.entry.unit,
+        "meaning": q.entry.meaning,
+        "source": q.entry.source,
+    }
+
+
+def _piece_data(found: ProblemAnswer, piece: AnswerPiece) -> Json:
+    value = value_of(found, piece)
+    slopes = dict(strongest_first(piece.elasticities(found.values)))
+    exact = piece.slopes
+    return {
+        "name": piece.name,
+        **formula_data(piece.expr),
+        "value": None if value is None else number(value),
+        "unit": found.problem.unit,
+        "binding": list(piece.binding),
+        "multipliers": None if piece.multipliers is None else powers(piece.multipliers),
+        "elasticities": {str(s): formula.exponent_text(exact[s]) for s in slopes},
+        "elasticity_values": numbers({s: number_of(e, {}) for s, e in slopes.items()}),
+        "region": [
+            {**formula_data(sp.Le(left, right, evaluate=False)), "otherwise": other}
+            for left, right, other in piece.conditions
+        ],
+        "rules": None if not found.has_numbers else found.ruling is piece,
+    }
+
+
+def _variable_data(found: ProblemAnswer, q: Quantity) -> Json:
+    by_piece: dict[str, Json] = {}
+    for piece in found.pieces:
+        if q.symbol in piece.point:
+            expr = piece.point[q.symbol]
+            value = number_of(expr, found.values)
+            by_piece[piece.name] = {
+                **formula_data(expr), "value": None if value is None else number(value),
+            }
+    ruling = found.ruling
+    shown = ruling or (found.pieces[0] if len(found.pieces) == 1 else None)
+    chosen = by_piece.get(shown.name) if shown is not None else None
+    nothing: dict[str, Json] = {"latex": None, "sympy": None, "value": None}
+    entry: dict[str, Json] = {
+        "unit": q.entry.unit,
+        "meaning": q.entry.meaning,
+        "optimum": {**(chosen if isinstance(chosen, dict) else nothing), "by_piece": by_piece},
+    }
+    if q.integer and ruling is not None:
+        entry["integer"] = [
+            {"value": whole, "objective": number(value)}
+            for whole, value in rounded_neighbours(found, ruling).get(q.symbol, [])
+        ]
+    return entry
+
+
+def _bounds_data(found: ProblemAnswer) -> Json:
+    if found.bounds is None or not (found.bounds.loose.pieces and found.bounds.tight.pieces):
+        return None
+    maximum = found.problem.sense == "maximize"
+    loose, tight = formula_data(found.bounds.loose.expr), formula_data(found.bounds.tight.expr)
+    below, above = (tight, loose) if maximum else (loose, tight)
+    for side, value in zip((below, above), found.enclosure, strict=True):
+        side["value"] = None if value is None else number(value)
+    return {"lower": below, "upper": above, "factor": _factor(found.bounds.factor)}

@@ -1,1 +1,0 @@
-"""Facts as data: machines, models and their sources, and what reads them."""

@@ -1,0 +1,1 @@
+"""Problems of one's own: files, answers, sweeps, proofs."""

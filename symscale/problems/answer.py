@@ -1,0 +1,343 @@
+"""Answers to problems of one's own: pieces, bounds, the numerical optimum, all in one shape."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import mpmath as mp
+import sympy as sp
+
+from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.products.attained import optimal_point
+from symscale.algebra.products.limit import Limit
+from symscale.algebra.products.solve import solve
+from symscale.algebra.products.witness import witness_of
+from symscale.algebra.sums.bounds import Bounds, enclose, monomial_program
+from symscale.algebra.sums.numeric import NumericalOptimum, minimize
+from symscale.algebra.sums.posynomial import all_monomial
+from symscale.algebra.sums.program import GeometricProgram, SumConstraint
+from symscale.algebra.sums.solve import SumPiece, closed_forms
+from symscale.answers import Shown
+from symscale.errors import NoAnswerError, SymscaleError
+from symscale.problems.problem import Problem
+
+Values = Mapping[sp.Symbol, sp.Rational]
+
+
+@dataclass(frozen=True)
+class AnswerPiece:
+    """One closed form of the optimum.
+
+    Attributes:
+        name: Its name.
+        expr: The optimum.
+        binding: The constraints that bind.
+        multipliers: The power of each constraint in the product that proves it; None
+            where sums are involved.
+        conditions: Pairs (left, right): it rules where left <= right, each with the
+            piece that takes over where it fails, or "".
+        point: The optimal variables.
+        holds: Tells whether it rules at given parameters.
+    """
+
+    name: str
+    expr: sp.Expr
+    binding: tuple[str, ...]
+    multipliers: Mapping[str, sp.Expr] | None
+    conditions: tuple[tuple[sp.Expr, sp.Expr, str], ...]
+    point: Mapping[sp.Symbol, sp.Expr]
+    holds: Callable[[Values], bool]
+
+    def value(self, values: Values) -> mp.mpf | None:
+        """Its value, where all its parameters have numbers."""
+        return number_of(self.expr, values)
+
+    def elasticities(self, values: Values) -> dict[sp.Symbol, sp.Expr]:
+        """The power by which it changes with each parameter.
+
+        Exact where it is a monomial; else at the given parameters, as a decimal, where
+        these suffice, and as an expression where they do not.
+        """
+        table = dict(self.slopes)
+        for s, slope in table.items():
+            if slope.free_symbols:
+                at = number_of(slope, values)
+                table[s] = slope if at is None else sp.Float(at, 15)
+        return table
+
+    @cached_property
+    def slopes(self) -> Mapping[sp.Symbol, sp.Expr]:
+        """The power by which it changes with each parameter, as expressions."""
+        symbols: Any = self.expr.free_symbols
+        return {
+            s: sp.simplify(s * sp.diff(self.expr, s) / self.expr) for s in sorted(symbols, key=str)
+        }
+
+
+def number_of(expr: sp.Expr, values: Values) -> mp.mpf | None:
+    """The value of an expression to 25 digits, or None where a symbol has none."""
+    if not expr.free_symbols <= set(values):
+        return None
+    with mp.workdps(25):
+        return mp.mpf(sp.N(expr.xreplace(dict(values)), 25)._mpf_)
+
+
+@dataclass(frozen=True)
+class ProblemAnswer(Shown):
+    """The answer to a problem.
+
+    Attributes:
+        problem: The problem.
+        values: Numbers of parameters, defaults included.
+        program: The problem in canonical form, exponents put in.
+        pieces: Closed forms.
+        complete: Whether these cover all parameters.
+        limit: The limit behind the pieces, where there are no sums.
+        bounds: Where there are sums: the two problems that enclose it.
+    """
+
+    problem: Problem
+    values: Values
+    program: GeometricProgram
+    pieces: tuple[AnswerPiece, ...]
+    complete: bool
+    limit: Limit | None
+    bounds: Bounds | None
+
+    @cached_property
+    def has_numbers(self) -> bool:
+        """Whether every parameter that matters has a number."""
+        return all(s in self.values for s in self.program.parameters)
+
+    @cached_property
+    def ruling(self) -> AnswerPiece | None:
+        """The piece that rules, where all parameters have numbers and one does."""
+        if not self.has_numbers:
+            return None
+        for piece in self.pieces:
+            if piece.holds(self.values):
+                return piece
+        return None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the answer is a closed form: here, or for all parameters."""
+        if self.has_numbers:
+            return self.ruling is not None
+        return self.complete and bool(self.pieces)
+
+    @property
+    def attained(self) -> bool:
+        """Whether some point may be optimal: false where variables run away for ever.
+
+        An objective such as x + 1/x + y has a greatest lower bound and no least value.
+        """
+        return not self.complete or bool(self.pieces)
+
+    @property
+    def factor(self) -> sp.Expr | None:
+        """By which factor the bounds enclose the optimum, where it is not exact."""
+        return None if self.exact or self.bounds is None else self.bounds.factor
+
+    @cached_property
+    def numerical(self) -> NumericalOptimum | None:
+        """The numerical optimum, where all parameters have numbers.
+
+        None as well where a closed form rules and the search does not get there, as
+        beyond the range of floating point.
+
+        Raises:
+            NoAnswerError: If the problem has none there.
+        """
+        if not self.has_numbers:
+            return None
+        try:
+            return minimize(self.program, self.values)
+        except NoAnswerError:
+            if self.ruling is None:
+                raise
+            return None
+
+    @cached_property
+    def enclosure(self) -> tuple[mp.mpf | None, mp.mpf | None]:
+        """The numbers between which the optimum lies, where sums are only bounded.
+
+        One is None without numbers for all parameters, or where the problem that gives
+        it has no answer: k times the largest term may be too much where the sum is not.
+        """
+        if self.bounds is None or not self.has_numbers:
+            return None, None
+        found = []
+        for limit in (self.bounds.loose, self.bounds.tight):
+            try:
+                found.append(limit.at(self.values))
+            except NoAnswerError:
+                found.append(None)
+        loose, tight = found
+        return (tight, loose) if self.problem.sense == "maximize" else (loose, tight)
+
+    def check(self) -> None:
+        """Raise where there is no answer.
+
+        Raises:
+            InfeasibleError: If nothing satisfies the constraints.
+            UnboundedError: If the objective has no bound.
+        """
+        limit = self.limit if self.limit is not None else self.bounds and self.bounds.loose
+        if limit:
+            limit.check()
+            if self.has_numbers:
+                limit.ruling(self.values)
+        if self.has_numbers and self.ruling is None:
+            _ = self.numerical
+
+    def without_numbers(self, symbols: Iterable[sp.Symbol]) -> "ProblemAnswer":
+        """The same answer with some parameters left open."""
+        left = set(symbols)
+        values = {s: v for s, v in self.values.items() if s not in left}
+        return replace(self, values=values)
+
+
+
+def answer(
+    problem: Problem,
+    settings: Mapping[sp.Symbol, sp.Expr] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> ProblemAnswer:
+    """Solve a problem.
+
+    Args:
+        problem: The problem.
+        settings: Values of parameters, numbers or products of powers of others; they
+            take the place of defaults.
+        progress: Called as the exact solver goes on.
+
+    Raises:
+        FormulaError: If the problem is no geometric program; the text names the term.
+        InfeasibleError: If a constraint never holds.
+        TooLargeError: If the exact answer needs too many rays.
+
+    Example:
+        >>> from symscale.problems.problem import Quantity
+        >>> from symscale.language.symbols import Notation
+        >>> x, M, t_c = (Quantity(Notation(n, "s", n, n)) for n in ("x", "M", "t_c"))
+        >>> young = Problem("Checkpoints", "minimize",
+        ...     t_c.symbol/x.symbol + x.symbol/(2*M.symbol), (x,), (M, t_c), ())
+        >>> [(p.expr, p.point[x.symbol]) for p in answer(young).pieces]
+        [(sqrt(2)*sqrt(t_c)/sqrt(M), sqrt(2)*sqrt(M)*sqrt(t_c))]
+    """
+    given: dict[sp.Symbol, Any] = {
+        q.symbol: q.default for q in problem.parameters if q.default is not None
+    }
+    given |= settings or {}
+    folded = {
+        s: v for s, v in given.items() if s in problem.exponents or not v.is_Rational
+    }
+    values = {s: v for s, v in given.items() if v.is_Rational}
+    program = problem.program(folded)
+    vanishing = _vanishing(program, values)
+    if vanishing:
+        program = problem.program({**folded, **{s: values[s] for s in vanishing}})
+    if all_monomial(program.constraints) and len(program.objective) == 1:
+        target = monomial_program(program, sense=problem.sense, title=problem.title)
+        limit = solve(target, progress=progress)
+        numbers = {s: values[s] for s in target.parameters if s in values}
+        complete = len(numbers) == len(target.parameters)
+        pieces = _monomial_pieces(limit, numbers if complete else None)
+        return ProblemAnswer(problem, values, program, pieces, True, limit, None)
+    sums, complete = closed_forms(program)
+    bounds = enclose(program, sense=problem.sense, title=problem.title)
+    return ProblemAnswer(
+        problem, values, program, _sum_pieces(sums, program), complete, None, bounds
+    )
+
+
+def _vanishing(program: GeometricProgram, values: Values) -> set[sp.Symbol]:
+    """Parameters whose numbers make a coefficient zero, such as p - 1 at p = 1."""
+    terms = [*program.objective, *(t for c in program.constraints for t in c.terms)]
+    found: set[Any] = set()
+    for atom in {a for t in terms for a in t.atoms if not a.is_Symbol}:
+        if atom.free_symbols and atom.xreplace(dict(values)) == 0:
+            found |= atom.free_symbols
+    return found
+
+
+def _monomial_pieces(limit: Limit, numbers: Values | None) -> tuple[AnswerPiece, ...]:
+    pieces = []
+    ruling = None
+    if numbers is not None:
+        try:
+            ruling = limit.ruling(numbers)
+        except NoAnswerError:
+            ruling = None
+    for piece in limit.pieces:
+        at = numbers if ruling is piece else witness_of(limit, piece)
+        try:
+            point = optimal_point(limit.program, at).values if at is not None else {}
+        except SymscaleError:
+            point = {}
+        conditions = tuple(
+            (c.relational.lhs, c.relational.rhs, c.against) for c in piece.region
+        )
+        pieces.append(
+            AnswerPiece(
+                piece.name, piece.expr, piece.binding, piece.multipliers, conditions,
+                {x: m.expr for x, m in point.items()},
+                lambda values, piece=piece: limit.ruling(values) is piece,  # type: ignore[misc]
+            )
+        )
+    return tuple(pieces)
+
+
+def _sum_pieces(
+    sums: tuple[SumPiece, ...], program: GeometricProgram
+) -> tuple[AnswerPiece, ...]:
+    """Closed forms, named by what binds beside the one sum."""
+    several = [c.name for c in program.constraints if len(c.terms) > 1]
+    only = several[0] if len(several) == 1 else None
+    return tuple(
+        AnswerPiece(
+            " + ".join(n for n in piece.binding if n != only) or "interior",
+            piece.expr, piece.binding, None,
+            tuple((left, right, "") for left, right in piece.conditions),
+            piece.point, piece.holds,
+        )
+        for piece in sums
+    )
+
+
+def rounded_neighbours(
+    found: ProblemAnswer, piece: AnswerPiece
+) -> dict[sp.Symbol, list[tuple[int, mp.mpf]]]:
+    """For each variable marked integer, the whole numbers beside its optimum.
+
+    Each comes with the optimum of the problem with the variable fixed to it; a number
+    at which no point is feasible is left out.
+    """
+    table: dict[sp.Symbol, list[tuple[int, mp.mpf]]] = {}
+    for q in found.problem.variables:
+        at = number_of(piece.point[q.symbol], found.values) if q.symbol in piece.point else None
+        if not q.integer or at is None:
+            continue
+        entries = []
+        for whole in sorted({int(mp.floor(at)), int(mp.ceil(at))}):
+            if whole < 1:
+                continue
+            fixed = GeometricProgram(
+                found.program.variables,
+                found.program.objective,
+                (*found.program.constraints, _fixed(q.symbol, whole)),
+                found.program.domain,
+                found.program.inverse,
+            )
+            try:
+                entries.append((whole, mp.mpf(minimize(fixed, found.values).value)))
+            except NoAnswerError:
+                continue
+        table[q.symbol] = entries
+    return table
+
+
+def _fixed(x: sp.Symbol, whole: int) -> SumConstraint:
+    return SumConstraint("fixed", (Monomial.of(x / whole),), "==", "rounded")

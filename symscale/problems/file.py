@@ -1,0 +1,370 @@
+"""Problems written as TOML files; docs/problems.md explains the grammar."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import sympy as sp
+
+from symscale.algebra.exact.signs import sign_over
+from symscale.algebra.products.program import Sense
+from symscale.errors import (
+    FormulaError,
+    InputError,
+    NoAnswerError,
+    SymscaleError,
+    UnitError,
+    unknown_name,
+)
+from symscale.language.dimensions import unit_of
+from symscale.language.parsing import parse_assignment, parse_expression, parse_relation
+from symscale.language.symbols import NOTATION, Notation, latex_of_name
+from symscale.language.tables import (
+    TypedNumber,
+    check_keys,
+    printable,
+    read_table,
+    read_text,
+    read_toml_file,
+    refusal,
+)
+from symscale.language.units import is_quantity_text, parse_number, parse_quantity, parse_unit
+from symscale.problems.problem import Definition, Problem, Quantity, Relation
+from symscale.problems.vocabulary import built_in_names
+
+MAX_CONSTRAINTS = 200
+MAX_SYMBOLS = 100
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
+_RESERVED = frozenset({"max", "min", "sqrt", "cost", "machine"})
+_TOP = ("title", "minimize", "maximize", "units", "parameters", "variables", "constraints")
+_PARAMETER = ("unit", "meaning", "default", "lower", "upper", "source")
+_VARIABLE = ("unit", "meaning", "lower", "upper", "integer")
+_CONSTRAINT = ("name", "expression", "because", "source")
+
+
+class _File:
+    """A problem file: its tables, and the lines on which keys stand."""
+
+    def __init__(self, path: str) -> None:
+        self.name = printable(path)
+        self.data = read_toml_file(path, "split the problem")
+        self._lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+
+    def where(self, section: str, key: str, index: int | None = None) -> str:
+        """File, line and key, for an error."""
+        line = self._line(section, key, index)
+        place = f"{self.name}, line {line}" if line else self.name
+        table = f"[[{section}]] {index + 1}" if index is not None else f"[{section}]"
+        shown = printable(key, 40)
+        inside = ", ".join(part for part in (table if section else "", shown) if part)
+        return f"{place}, {inside}" if inside else place
+
+    def _line(self, section: str, key: str, index: int | None) -> int | None:
+        current, count, start = "", -1, None
+        for number, line in enumerate(self._lines, 1):
+            header = re.match(r"\s*\[+\s*([\w.-]+)\s*\]+", line)
+            if header:
+                current = header.group(1)
+                count += current == section
+                if current == f"{section}.{key}":
+                    return number
+            here = current == section and (index is None or count == index)
+            if here and header and start is None:
+                start = number
+            if here and key and re.match(rf"\s*\"?{re.escape(key)}\"?\s*[=.]", line):
+                return number
+        return self._line("", section, None) if start is None and section else start
+
+
+def load_problem(path: str) -> Problem:
+    """Read a problem file.
+
+    Raises:
+        InputError: If anything in it cannot be used; the text names file, line, key
+            and remedy.
+    """
+    file = _File(path)
+    for key in file.data:
+        check_keys({key: None}, _TOP, file.where("", key))
+    parameters = _quantities(file, "parameters", _PARAMETER)
+    variables = _quantities(file, "variables", _VARIABLE)
+    if not variables:
+        raise refusal(file.name, "has no variables", "add [variables] with a table for each")
+    both = sorted({q.entry.name for q in parameters} & {q.entry.name for q in variables})
+    if both:
+        raise refusal(
+            file.where("variables", both[0]), "is a parameter as well", "declare it once"
+        )
+    names: dict[str, sp.Expr] = {q.entry.name: q.symbol for q in (*parameters, *variables)}
+    built_in = {
+        name: Definition(Notation(name, str(c.unit), rf"\mathrm{{{name}}}", name), c.expr)
+        for name, c in built_in_names().items()
+    }
+    names |= {name: d.entry.symbol for name, d in built_in.items()}
+    sense, objective = _objective(file, names)
+    relations = _relations(file, names)
+    used = set(objective.free_symbols).union(
+        *(e.free_symbols for r in relations for e in (r.left, r.right))
+    )
+    definitions = tuple(d for d in built_in.values() if d.entry.symbol in used)
+    used = used.union(*(d.expr.free_symbols for d in definitions))
+    declared = {q.symbol for q in (*parameters, *variables)}
+    imported = [
+        Quantity(e) for e in NOTATION.values() if e.symbol in used and e.symbol not in declared
+    ]
+    units = file.data.get("units", "on")
+    if units not in ("on", "off"):
+        raise refusal(file.where("", "units"), f"is {units!r}", 'write units = "on" or "off"')
+    title = read_text(file.data, "title", file.where("", "title")) or Path(path).stem
+    whole = (*parameters, *imported)
+
+    def build(chosen: tuple[Relation, ...]) -> Problem:
+        problem = Problem(
+            title, sense, objective, tuple(variables), whole, chosen, units == "on", definitions
+        )
+        with suppress(NoAnswerError):  # whoever asks for the answer is told
+            problem.program({
+                q.symbol: q.default for q in whole
+                if q.default is not None and q.symbol in problem.exponents
+            })
+        return problem
+
+    try:
+        return build(tuple(relations))
+    except SymscaleError as error:
+        raise _located(file, sense, relations, build, error) from None
+
+
+def _located(
+    file: _File, sense: str, relations: Sequence[Relation],
+    build: Callable[[tuple[Relation, ...]], Problem], error: SymscaleError,
+) -> InputError:
+    """The error of the objective, or of the first constraint that cannot be added."""
+    fine, refused = -1, len(relations)  # how many constraints are and are not accepted
+    while refused - fine > 1:
+        middle = (fine + refused) // 2
+        try:
+            build(tuple(relations[:middle]))
+            fine = middle
+        except SymscaleError as problem:
+            refused, error = middle, problem
+    place = (
+        file.where("constraints", "expression", refused - 1) if refused else file.where("", sense)
+    )
+    remedy = '; correct it, or set units = "off"' if isinstance(error, UnitError) else ""
+    return InputError(f"{place}: {error}{remedy}")
+
+
+def _quantities(file: _File, section: str, keys: tuple[str, ...]) -> list[Quantity]:
+    table = read_table(file.data.get(section, {}), file.where("", section), f"[{section}]")
+    if len(table) > MAX_SYMBOLS:
+        raise refusal(file.where(section, ""), f"has more than {MAX_SYMBOLS} names", "use fewer")
+    found = []
+    for name, value in table.items():
+        where = file.where(section, name)
+        if not _NAME.fullmatch(name) or name in _RESERVED:
+            raise refusal(
+                where, f"{printable(name, 40)!r} is no name",
+                "use letters, digits and _, 40 at most, and not max, min or sqrt",
+            )
+        entry = read_table(value, where, f'{name} = {{ unit = "s", meaning = "..." }}')
+        check_keys(entry, keys, where)
+        try:
+            found.append(_quantity(name, entry, where, section == "parameters"))
+        except InputError as error:
+            message = str(error)
+            raise (error if message.startswith(where) else error.with_context(where)) from None
+    return found
+
+
+def _quantity(
+    name: str, table: Mapping[str, object], where: str, parameter: bool
+) -> Quantity:
+    unit = read_text(table, "unit", where) or "1"
+    wanted = parse_unit(unit)
+    base = str(replace(wanted, scale=Fraction(1)))  # formulas hold in base units
+    meaning = read_text(table, "meaning", where) or name
+    source = read_text(table, "source", where) or ""
+    numbers = {
+        key: _number(table[key], unit, f"{where}, {key}")
+        for key in ("default", "lower", "upper")
+        if key in table
+    }
+    default, lower, upper = (numbers.get(k) for k in ("default", "lower", "upper"))
+    if lower is not None and upper is not None and lower > upper:
+        raise refusal(where, "the lower bound exceeds the upper", "swap them")
+    if default is not None:
+        if default <= 0:
+            raise refusal(where, f"default is {default}", "quantities are positive")
+        if (lower is not None and default < lower) or (upper is not None and default > upper):
+            raise refusal(where, "default is outside its bounds", "change one of them")
+    if (upper is not None and upper <= 0) or (lower is not None and lower < 0):
+        raise refusal(where, "a bound is negative or zero", "quantities are positive")
+    integer = table.get("integer", False)
+    if not isinstance(integer, bool):
+        raise refusal(f"{where}, integer", "is no truth value", "write true or false")
+    entry = Notation(
+        name, base, latex_of_name(name), meaning, source if parameter else "", "problem"
+    )
+    return Quantity(entry, default, lower, upper, integer, unit)
+
+
+def _number(value: object, unit: str, where: str) -> sp.Rational:
+    try:
+        if isinstance(value, bool):
+            raise refusal(where, "is a truth value", "write a number")
+        if isinstance(value, TypedNumber | int):
+            text = value.text if isinstance(value, TypedNumber) else str(value)
+            number = parse_number(text) * parse_unit(unit).scale
+        elif isinstance(value, str):
+            quantity = parse_quantity(value)
+            wanted = parse_unit(unit)
+            if quantity.unit is not None and not quantity.unit.fits(wanted):
+                raise UnitError(f"{quantity.unit} does not fit {wanted}; write it in {wanted}")
+            number = quantity.to(wanted) * wanted.scale
+        else:
+            raise refusal(where, "is no number", 'write a number, or "100 GB/s"')
+    except SymscaleError as error:
+        message = str(error)
+        raise (error if message.startswith(where) else error.with_context(where)) from None
+    return sp.Rational(number.numerator, number.denominator)
+
+
+def _objective(file: _File, names: Mapping[str, sp.Expr]) -> tuple[Sense, sp.Expr]:
+    senses: tuple[Sense, ...] = ("minimize", "maximize")
+    given = [key for key in senses if key in file.data]
+    if len(given) != 1:
+        raise refusal(
+            file.where("", given[-1] if given else ""), "needs one objective",
+            'write minimize = "..." or maximize = "...", not both',
+        )
+    (key,) = given
+    where = file.where("", key)
+    text = _expression_text(file.data, key, where)
+    try:
+        return key, parse_expression(text, names)
+    except SymscaleError as error:
+        raise error.with_context(where) from None
+
+
+def _expression_text(table: Mapping[str, object], key: str, where: str) -> str:
+    value = table.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise refusal(where, f"{key} is no text", f'write {key} = "..."')
+    return value
+
+
+def _relations(file: _File, names: Mapping[str, sp.Expr]) -> list[Relation]:
+    rows = file.data.get("constraints", [])
+    if not isinstance(rows, list):
+        raise refusal(file.where("", "constraints"), "is no list", "write [[constraints]]")
+    if len(rows) > MAX_CONSTRAINTS:
+        raise refusal(
+            file.name, f"has {len(rows)} constraints", f"use {MAX_CONSTRAINTS} at most"
+        )
+    relations: list[Relation] = []
+    for index, row in enumerate(rows):
+        where = file.where("constraints", "", index)
+        table = read_table(row, where, '[[constraints]] with expression = "..."')
+        check_keys(table, _CONSTRAINT, where)
+        name = read_text(table, "name", where) or f"constraint {index + 1}"
+        if name in {r.name for r in relations}:
+            raise refusal(where, f"the name {name!r} is used twice", "rename one")
+        place = file.where("constraints", "expression", index)
+        text = _expression_text(table, "expression", place)
+        try:
+            parsed = parse_relation(text, names)
+        except SymscaleError as error:
+            raise error.with_context(place) from None
+        relations.append(
+            Relation(
+                name, parsed.lhs, parsed.operator, parsed.rhs,
+                read_text(table, "because", where) or "", read_text(table, "source", where) or "",
+            )
+        )
+    return relations
+
+
+def read_problem_settings(problem: Problem, texts: Iterable[str]) -> dict[sp.Symbol, sp.Expr]:
+    """Read `name=value` texts for a problem's parameters.
+
+    A value is a number with an optional unit, or an expression in other parameters
+    whose bounds fix its sign.
+
+    Raises:
+        InputError: If a text is malformed, a name unknown, a unit wrong, a value out
+            of its bounds, or a name is set twice to different values.
+    """
+    names: dict[str, sp.Expr] = {q.entry.name: q.symbol for q in problem.parameters}
+    settings: dict[sp.Symbol, sp.Expr] = {}
+    given: dict[str, str] = {}
+    for text in texts:
+        name, value = parse_assignment(text)
+        q = problem.quantity(name)
+        where = f"--set {printable(text, 60)}"
+        if q is None or name not in names:
+            raise unknown_name("parameter", name, names).with_context(where)
+        if given.setdefault(name, value) != value:
+            raise InputError(f"{where}: {name} is set twice")
+        try:
+            settings[q.symbol] = _setting(problem, q, value, names)
+        except FormulaError as error:
+            raise InputError(f"{where}: {error}") from None
+        except SymscaleError as error:
+            raise error.with_context(where) from None
+    return _spelled_out(settings)
+
+
+def _spelled_out(settings: Mapping[sp.Symbol, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
+    """Settings with one another put in, where one is a product of others."""
+    formulas = {s: v for s, v in settings.items() if v.free_symbols}
+    resolved = dict(settings)
+    for _ in formulas:
+        resolved |= {s: resolved[s].xreplace(formulas) for s in formulas}
+    circular = [s for s in formulas if resolved[s].free_symbols & formulas.keys()]
+    if circular:
+        names = ", ".join(sorted(map(str, circular)))
+        raise InputError(f"--set: {names} are set to one another; give one of them a number")
+    return resolved
+
+
+def _require_known_sign(value: sp.Expr, problem: Problem) -> None:
+    """Raise unless an expression is positive for all parameters within their bounds."""
+    if value.has(sp.Max, sp.Min):
+        raise InputError("a maximum or minimum is no value; write one of its arguments")
+    lower = {q.symbol: q.lower for q in problem.parameters if q.lower is not None}
+    if sign_over(value, lower) <= 0:
+        raise InputError(f"{value} is not positive")
+
+
+def _setting(
+    problem: Problem, q: Quantity, text: str, names: Mapping[str, sp.Expr]
+) -> sp.Expr:
+    if is_quantity_text(text):
+        value: sp.Expr = q.read(text)
+    else:
+        wanted = parse_unit(q.entry.unit)
+        value = parse_expression(text, names)
+        unit = unit_of(value, problem.units)
+        if problem.check_units and not unit.is_dimensionless and not unit.fits(wanted):
+            raise UnitError(f"{q.entry.name} is in {wanted}, the expression in {unit}")
+        if value.free_symbols:
+            if value.free_symbols & ({q.symbol} | problem.exponents) or q.symbol in (
+                problem.exponents
+            ):
+                raise InputError("it stands in an exponent, or in its own value; write a number")
+            _require_known_sign(value, problem)
+            return value
+        value = q.read(str(value)) if value.is_Rational else value
+    if not value.is_Rational or not value.is_positive:
+        raise InputError(f"{q.entry.name} must be a positive number")
+    for limit, wrong, word in (
+        (q.lower, q.lower is not None and value < q.lower, "least"),
+        (q.upper, q.upper is not None and value > q.upper, "most"),
+    ):
+        if wrong:
+            raise InputError(f"{q.entry.name} must be at {word} {limit}")
+    return value

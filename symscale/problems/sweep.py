@@ -1,0 +1,245 @@
+"""Sweeps: which piece rules as one or two parameters run over a range."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import mpmath as mp
+import sympy as sp
+
+from symscale.algebra.exact.monomial import Monomial
+from symscale.errors import FormulaError, InputError, SymscaleError
+from symscale.problems.answer import ProblemAnswer, number_of
+from symscale.problems.problem import Problem, Quantity
+
+if TYPE_CHECKING:
+    import numpy as np
+
+POINTS = 401
+NOTHING = "no optimum"
+UNKNOWN = "no closed form"
+_HALVINGS = 60
+_ROUNDING = 1e-12
+_NEAR = 1e-9
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The range of a parameter.
+
+    Attributes:
+        quantity: The parameter.
+        low: Least value.
+        high: Greatest value.
+    """
+
+    quantity: Quantity
+    low: sp.Rational
+    high: sp.Rational
+
+    @property
+    def symbol(self) -> sp.Symbol:
+        """The parameter's symbol."""
+        return self.quantity.symbol
+
+    def grid(self, count: int) -> "np.ndarray":
+        """Values from low to high, evenly on a logarithmic scale."""
+        import numpy as np
+
+        return np.geomspace(float(self.low), float(self.high), count)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of a range in which one piece rules.
+
+    Attributes:
+        name: The piece, or NOTHING, or UNKNOWN.
+        low: Where it begins.
+        high: Where it ends.
+        boundary: The parameter at its upper end in closed form, where there is one.
+    """
+
+    name: str
+    low: sp.Rational
+    high: sp.Rational
+    boundary: sp.Expr | None = None
+
+
+def read_axis(text: str, problem: Problem) -> Axis:
+    """Read `name=low..high`, both numbers with optional unit.
+
+    Raises:
+        InputError: If it is anything else.
+    """
+    name, equals, span = text.partition("=")
+    low, dots, high = span.partition("..")
+    shown = text[:60]
+    if not equals or not dots or not low.strip() or not high.strip():
+        raise InputError(f"--sweep {shown}: write name=low..high, such as W_net=1e9..1e13")
+    q = problem.quantity(name.strip())
+    if q is None or q not in problem.parameters:
+        known = ", ".join(p.entry.name for p in problem.parameters)
+        raise InputError(f"--sweep {shown}: {name.strip()[:40]} is no parameter; known: {known}")
+    if q.symbol in problem.exponents:
+        raise InputError(f"--sweep {shown}: {q.entry.name} stands in exponents; use --set")
+    ends = []
+    for part in (low, high):
+        try:
+            ends.append(q.read(part.strip()))
+        except SymscaleError as error:
+            raise error.with_context(f"--sweep {shown}") from None
+    if not 0 < ends[0] < ends[1]:
+        raise InputError(f"--sweep {shown}: the range must be positive and rising")
+    for wrong, limit, word in (
+        (q.lower is not None and ends[0] < q.lower, q.lower, "least"),
+        (q.upper is not None and ends[1] > q.upper, q.upper, "most"),
+    ):
+        if wrong:
+            raise InputError(f"--sweep {shown}: {q.entry.name} must be at {word} {limit}")
+    return Axis(q, ends[0], ends[1])
+
+
+class Regions:
+    """Which piece rules over arrays of parameters: the pieces' conditions, compiled to NumPy.
+
+    Attributes:
+        names: The pieces, in order of preference where two rule alike; then NOTHING,
+            or UNKNOWN where the closed forms do not cover all parameters.
+    """
+
+    def __init__(self, found: ProblemAnswer, axes: Sequence[Axis]) -> None:
+        """Compile the conditions with all parameters but those of the axes put in."""
+        self.names = [*(p.name for p in found.pieces), NOTHING if found.complete else UNKNOWN]
+        symbols = [a.symbol for a in axes]
+        fixed = {s: v for s, v in found.values.items() if s not in symbols}
+        feasible = [] if found.limit is None else [
+            _test(c.relational.lhs, c.relational.rhs, symbols, fixed)
+            for c in found.limit.feasibility
+        ]
+        self._tests = [
+            [*feasible, *(_test(left, right, symbols, fixed) for left, right, _ in p.conditions)]
+            for p in found.pieces
+        ]
+
+    def index(self, *values: "np.ndarray") -> "np.ndarray":
+        """The position of the ruling piece in `names`, for each entry of the arrays."""
+        import numpy as np
+
+        shape = np.broadcast(*values).shape
+        ruling = np.full(shape, len(self._tests), dtype=int)
+        with np.errstate(all="ignore"):  # at the edge of the domain, where nothing holds
+            for position in reversed(range(len(self._tests))):
+                holds = np.ones(shape, dtype=bool)
+                for test in self._tests[position]:
+                    holds &= test(*values)
+                ruling[holds] = position
+        return ruling
+
+    def name(self, *values: float) -> str:
+        """The name of the piece that rules at one point."""
+        import numpy as np
+
+        return self.names[int(self.index(*(np.array([v]) for v in values))[0])]
+
+
+def _test(
+    left: sp.Expr,
+    right: sp.Expr,
+    symbols: Sequence[sp.Symbol],
+    fixed: Mapping[sp.Symbol, sp.Rational],
+) -> Callable[..., "np.ndarray"]:
+    """`left <= right` as a function of arrays: in logarithms where both are monomials."""
+    import numpy as np
+
+    try:
+        ratio = (Monomial.of(left) / Monomial.of(right)).substitute(fixed)
+    except FormulaError:
+        low, high = (
+            sp.lambdify(list(symbols), e.xreplace(dict(fixed)).evalf(17), "numpy", cse=True)
+            for e in (left, right)
+        )
+        return lambda *v: np.asarray(low(*v) <= high(*v) * (1 + _ROUNDING))
+    swept, rest = ratio.split(symbols)
+    if any(a.free_symbols for a in rest.atoms):  # a sum with a swept parameter in it
+        expr = sp.lambdify(list(symbols), ratio.expr.evalf(17), "numpy", cse=True)
+        return lambda *v: np.asarray(expr(*v) <= 1 + _ROUNDING)
+    with mp.workdps(25):
+        offset = float(mp.log(rest.evaluate({})))
+    powers = [float(swept.exponent(s)) for s in symbols]
+
+    def below(*values: "np.ndarray") -> "np.ndarray":
+        total = offset
+        for power, value in zip(powers, values, strict=True):
+            total = total + power * np.log(value)
+        return np.asarray(np.broadcast_to(total <= _ROUNDING, np.broadcast(*values).shape))
+
+    return below
+
+
+def sweep(found: ProblemAnswer, axis: Axis) -> tuple[Segment, ...]:
+    """Divide the range of a parameter into the parts in which one piece rules.
+
+    Raises:
+        InputError: If another parameter has no number.
+    """
+    import numpy as np
+
+    require_numbers(found, [axis])
+    regions = Regions(found, [axis])
+    grid = axis.grid(POINTS)
+    ruling = regions.index(grid)
+    segments: list[Segment] = []
+    start = axis.low
+    for k in np.nonzero(np.diff(ruling))[0]:
+        first, second = regions.names[ruling[k]], regions.names[ruling[k + 1]]
+        low, high = float(grid[k]), float(grid[k + 1])
+        for _ in range(_HALVINGS):
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if regions.name(middle) == first else (low, middle)
+        closed = boundary(found, first, second, axis.symbol, high)
+        exact = None if closed is None else number_of(closed, found.values)
+        end = _decimal(high if exact is None else float(exact))
+        segments.append(Segment(first, start, end, closed))
+        start = end
+    segments.append(Segment(regions.names[ruling[-1]], start, axis.high))
+    return tuple(segments)
+
+
+def _decimal(value: float) -> sp.Rational:
+    return sp.Rational(repr(float(value)))
+
+
+def require_numbers(found: ProblemAnswer, axes: Sequence[Axis]) -> None:
+    """Raise unless every parameter outside the axes has a number.
+
+    Raises:
+        InputError: Naming the ones that have none.
+    """
+    swept = {a.symbol for a in axes}
+    missing = [s for s in found.program.parameters if s not in found.values and s not in swept]
+    if missing:
+        names = ", ".join(map(str, missing))
+        raise InputError(f"--sweep needs numbers for {names}; give them by --set")
+
+
+def boundary(
+    found: ProblemAnswer, first: str, second: str, s: sp.Symbol, near: float
+) -> sp.Expr | None:
+    """Where two pieces meet, solved for a parameter: a monomial condition that turns there."""
+    for piece in found.pieces:
+        if piece.name not in (first, second):
+            continue
+        for left, right, _ in piece.conditions:
+            try:
+                ratio = Monomial.of(left) / Monomial.of(right)
+            except FormulaError:
+                continue
+            power = ratio.exponent(s)
+            if power == 0 or any(s in a.free_symbols for a in ratio.atoms if a != s):
+                continue
+            closed = Monomial.of(s) / ratio ** (1 / power)
+            if abs(float(closed.evaluate(found.values)) / near - 1) < _NEAR:
+                return closed.expr
+    return None

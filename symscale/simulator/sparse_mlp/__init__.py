@@ -1,0 +1,1 @@
+"""Plans of the sparse MLP on clusters: a step, its search, scaling curves."""

@@ -1,0 +1,1 @@
+"""Computation against communication: edge, slack, share, and how each grows."""

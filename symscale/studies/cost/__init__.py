@@ -1,0 +1,1 @@
+"""What a Transformer costs under a plan."""

@@ -1,0 +1,1 @@
+"""The studies that can be explored on a page."""

@@ -1,0 +1,1 @@
+"""Data and tensor parallelism on a mesh of devices."""

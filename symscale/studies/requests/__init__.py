@@ -1,0 +1,1 @@
+"""What a user asks for: models, plans, parameters and their values, checked as a whole."""

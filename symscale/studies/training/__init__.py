@@ -1,0 +1,1 @@
+"""The largest training run and its utilization, in closed form."""

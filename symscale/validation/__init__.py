@@ -1,1 +1,0 @@
-"""Step times against measured runs: cluster classes, published runs, and what comes out."""

@@ -1,0 +1,30 @@
+"""LaTeX documents, compiled; and the names of the worked derivations."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from symscale.derivation.library import derivation_names
+
+NAMES = derivation_names()
+
+
+def compile_latex(program: str, text: str, folder: Path) -> None:
+    """Compile a document; nothing in it may be wider than the page by more than 20 pt."""
+    path = folder / "document.tex"
+    path.write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [program, "-halt-on-error", "-interaction=nonstopmode", "-no-shell-escape", path.name],
+        cwd=folder,
+        env={**os.environ, "max_print_line": "1000"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    output = done.stdout.decode("latin-1")
+    assert done.returncode == 0, output[-1500:]
+    wide = [line for line in output.splitlines() if line.startswith("Overfull \\hbox")]
+    assert not [w for w in wide if float(re.findall(r"\(([0-9.]+)pt", w)[0]) > 20], wide
+    assert "Missing character" not in output
+    assert "undefined" not in output
