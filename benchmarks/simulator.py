@@ -22,7 +22,7 @@ from symscale.simulator.sparse_mlp.device import compiled_product
 from symscale.simulator.sparse_mlp.parameters import device_values, network_values
 from symscale.simulator.sparse_mlp.search import search
 from symscale.simulator.sparse_mlp.shapes import Shape, published_shapes
-from symscale.simulator.sparse_mlp.space import PUBLISHED_SPACE, Problem, count_plans
+from symscale.simulator.sparse_mlp.space import PUBLISHED_SPACE, SearchProblem, count_plans
 from symscale.simulator.sparse_mlp.step import Schedule
 
 ROUNDS = 7
@@ -106,7 +106,7 @@ def compare_with_hand() -> None:
 def ranked_per_second() -> None:
     """Plans ranked on one core, with products tabulated: in arrays, and with their tiers."""
     machine, shapes = load_machine("h100-sxm"), published_shapes()[15:30]
-    problems = [Problem(s, 2**26) for s in shapes]
+    problems = [SearchProblem(s, 2**26) for s in shapes]
     plans = outline(machine, problems, PUBLISHED_SPACE, Schedule())
     every = np.arange(len(plans.bound))
     table = candidates(machine, problems, plans, every, PUBLISHED_SPACE, Schedule())

@@ -8,7 +8,7 @@ from symscale.costs.transformer.architecture import transformer
 from symscale.costs.transformer.component import Kept
 from symscale.costs.transformer.model import Transformer
 from symscale.costs.transformer.plan import TransformerPlan
-from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import KORTHIKANTI, symbols
 from symscale.pages.of.derive import show
 from symscale.studies.training.constraints import quantity
@@ -78,8 +78,10 @@ def derive() -> Derivation:
         "leaves 10 of the 34 whole; with sequence parallelism all of it is split. Recomputing "
         "scores and softmax, or a kernel that never writes them, removes the term that grows with "
         "the sequence. With full recomputation the block's input is left, 2 b d_model.",
-        (Table("What is kept", ("activation", "entries", "bytes each", "by tensor parallelism"),
-               entries),),
+        (NumbersTable(
+            "What is kept", ("activation", "entries", "bytes each", "by tensor parallelism"),
+            entries,
+        ),),
     )
 
 

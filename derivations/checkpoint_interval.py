@@ -7,7 +7,7 @@ import sympy as sp
 
 from symscale.algebra.rewrites.least import least
 from symscale.costs.cost import cost
-from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import YOUNG, symbols
 from symscale.pages.formats.document import Number
 from symscale.pages.of.derive import show
@@ -59,7 +59,7 @@ def derive() -> Derivation:
         "2 % more than the best there is, where t_fail is at least 8 t_save, and the formula "
         "understates the loss by less than the factor 1 + f_lost.",
         (
-            Table(
+            NumbersTable(
                 "At t_save = 60 s, by the time between failures",
                 ("t_fail", "t_ckpt", "f_lost"), tuple(rows),
             ),

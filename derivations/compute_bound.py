@@ -7,7 +7,7 @@ import sympy as sp
 
 from symscale.algebra.rewrites.rewrite import drop_ones
 from symscale.costs.cost import Cost
-from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import SCALING_BOOK, symbol, symbols
 from symscale.pages.formats.document import Number
 from symscale.pages.of.derive import show
@@ -87,7 +87,7 @@ def derive() -> Derivation:
         "exactly, N_DP - 1 and N_TP - 1 stand in place of N_DP and N_TP, at most a factor 2 from "
         "degree 2 on, which vanishes as degrees grow. A degree of 1 has no traffic at all.",
         (
-            Table(
+            NumbersTable(
                 "On a TPU v5p, with the scaling book's figures: 4.59e14 FLOP/s; 1.8e11 byte/s a "
                 "mesh axis, over both links of a device; 2 bytes a word",
                 ("bound", "value"), rows,

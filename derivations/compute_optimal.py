@@ -9,7 +9,7 @@ from symscale.algebra.exact.domain import Domain, Interval
 from symscale.algebra.rewrites.least import least
 from symscale.algebra.rewrites.rewrite import substitute
 from symscale.costs.cost import cost
-from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import CHINCHILLA, symbol, symbols
 from symscale.pages.formats.document import Number
 from symscale.pages.of.derive import show
@@ -89,7 +89,7 @@ def derive() -> Derivation:
         "tokens grow faster than parameters (0.548 against 0.452); its other two approaches found "
         "equal growth, about 20 tokens a parameter.",
         (
-            Table(
+            NumbersTable(
                 "With the published fit, A_P = 406.4, A_D = 410.7, gamma_P = 0.34, gamma_D = 0.28",
                 ("T", "P", "D", "D/P", "R"), tuple(rows),
             ),

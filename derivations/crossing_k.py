@@ -4,7 +4,7 @@ import sympy as sp
 
 from symscale.algebra.rewrites.rewrite import compose, rearrange, substitute
 from symscale.costs.cost import cost
-from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.facts.machines.lumped import load_machine
 from symscale.language.symbols import TWO_CS, symbols
 from symscale.pages.formats.document import Number
@@ -58,7 +58,7 @@ def derive() -> Derivation:
         "r_comm above 0: half of the time at k = 1/r_comm, three quarters at three times that. A "
         "k below 1 says that the share is passed already.",
         (
-            Table(
+            NumbersTable(
                 "GPT-3 at N_TP = 8 in a node, at the sustained rate where one is stated, else at "
                 "the peak", header, tuple(rows),
             ),

@@ -6,7 +6,7 @@ from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.growth.asymptotics import Assumption, Growth, asymptotics
 from symscale.algebra.rewrites.rewrite import Rewrite, compose, rearrange, substitute
 from symscale.costs.cost import cost
-from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import TWO_CS, symbols
 from symscale.pages.of.derive import show
 from symscale.studies.comp_vs_comm.ratios import CompVsComm, asymptotic_model
@@ -75,7 +75,7 @@ def derive() -> Derivation:
         "alone. A ring sends 2 (N_TP - 1)/N_TP words over each device's links for each word of "
         "payload. Where memory forces N_TP to grow as the parameters do, the edge of growing "
         "models falls to nothing.",
-        (Table("Growth, by dominant terms", ("ratio", "as grow", "Theta"), rows),),
+        (NumbersTable("Growth, by dominant terms", ("ratio", "as grow", "Theta"), rows),),
     )
 
 

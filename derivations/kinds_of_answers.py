@@ -9,7 +9,7 @@ from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.attained import certify
 from symscale.algebra.products.program import Program
 from symscale.algebra.products.solve import solve
-from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.errors import FormulaError, InfeasibleError, UnboundedError
 from symscale.language.symbols import DATA_MOVEMENT, symbol, symbols
 from symscale.pages.formats.document import Number
@@ -110,7 +110,7 @@ def derive() -> Derivation:
         f"three the solver says: {_unbounded(free)}. With a demand T_min beyond any of the three "
         "bounds it says which constraints contradict each other, as in the last row of the table.",
         (
-            Table(
+            NumbersTable(
                 "At C = 1e15 FLOP/s, t_d = 8e6 s, n = 600 tokens, b_0 = 3e6 tokens, "
                 "e_op = 1e-12 J/FLOP",
                 ("N_0", "J_0", "largest T", "rules", "least N at T_min = 2e25 FLOP"),

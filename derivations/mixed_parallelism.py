@@ -12,7 +12,7 @@ from symscale.algebra.products.solve import solve
 from symscale.algebra.rewrites.least import least
 from symscale.algebra.rewrites.rewrite import drop_ones, substitute
 from symscale.costs.cost import cost
-from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import SCALING_BOOK, symbol, symbols
 from symscale.pages.formats.document import Number
 from symscale.pages.of.derive import show
@@ -145,7 +145,7 @@ def derive() -> Derivation:
         "N - 1 is written N: by at most a factor 2 where both degrees are at least 2, so that the "
         "least batch, which is quadratic in them, is overstated by at most a factor 4.",
         (
-            Table(
+            NumbersTable(
                 "On a TPU v5p, with the scaling book's figures (4.59e14 FLOP/s, 1.8e11 byte/s a "
                 "mesh axis, 2 bytes a word), d_ff = 32768, M_DP = 2, M_TP = 1",
                 ("quantity", "value"), rows,

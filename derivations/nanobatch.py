@@ -7,7 +7,7 @@ of its weights.
 from symscale.costs.cost import cost
 from symscale.costs.sparse_mlp.model import sparse_mlp
 from symscale.costs.times import memory_time
-from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import DATA_MOVEMENT, symbols
 from symscale.pages.formats.document import Number
 from symscale.pages.of.derive import show
@@ -62,7 +62,7 @@ def derive() -> Derivation:
         "(four words a weight, six FLOP a weight and token) C/(3 W_mem) would do. Assumed: the "
         "weights of a shard do not fit into the cache, and activations are read once, so that "
         "their traffic is smaller by the ratio of n to the widths of a shard.",
-        (Table("The nanobatch", ("device", "n"), rows),),
+        (NumbersTable("The nanobatch", ("device", "n"), rows),),
     )
 
 

@@ -8,7 +8,7 @@ import sympy as sp
 from symscale.algebra.rewrites.least import least
 from symscale.algebra.rewrites.rewrite import compose, rearrange, substitute
 from symscale.costs.pipeline import bubble_fraction
-from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import MEGATRON, symbols
 from symscale.pages.formats.document import Number
 from symscale.pages.of.derive import show
@@ -72,7 +72,7 @@ def derive() -> Derivation:
         "the root: by the same convexity time only grows away from it. The bubble formula holds "
         "for any m >= 1 without interleaving.",
         (
-            Table(
+            NumbersTable(
                 "An example: N_PP = 9, t_o = 1 ms, t_math = 0.5 s", ("quantity", "value"), rows
             ),
         ),

@@ -10,7 +10,7 @@ from symscale.costs.transformer.architecture import transformer
 from symscale.costs.transformer.memory import RECIPES, block_memory, split_by_tensor_degree
 from symscale.costs.transformer.model import Transformer
 from symscale.costs.transformer.plan import TransformerPlan
-from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import KORTHIKANTI, TWO_CS, symbol, symbols
 from symscale.pages.formats.document import Number
 from symscale.pages.of.derive import show
@@ -100,7 +100,7 @@ def derive() -> Derivation:
         "over the memory; the edge then falls as 1/(L d_model): larger models on devices of the "
         "same memory wait ever longer. The base of 3.9e9 parameters at degree 8 is unconfirmed as "
         "the study's.",
-        (Table("An example", ("quantity", "value"), rows),),
+        (NumbersTable("An example", ("quantity", "value"), rows),),
     )
 
 

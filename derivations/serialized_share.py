@@ -5,7 +5,7 @@ import sympy as sp
 from symscale.algebra.rewrites.rewrite import compose, rearrange, substitute
 from symscale.costs.cost import Cost
 from symscale.costs.times import rate
-from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.facts.machines.lumped import load_machine
 from symscale.language.symbols import TWO_CS, symbols
 from symscale.pages.formats.document import Number
@@ -83,7 +83,7 @@ def derive() -> Derivation:
         "n_ctx well below 6 d_model. Hardware whose arithmetic grows k times faster than its "
         "network multiplies r by k.",
         (
-            Table(caption, ("d_model", "n_ctx", "N_TP", "k = 1", "2", "4"), tuple(rows)),
+            NumbersTable(caption, ("d_model", "n_ctx", "N_TP", "k = 1", "2", "4"), tuple(rows)),
         ),
     )
 

@@ -8,7 +8,7 @@ import sympy as sp
 from symscale.costs.cost import cost
 from symscale.costs.sparse_mlp.model import sparse_mlp
 from symscale.costs.times import network_time
-from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import DATA_MOVEMENT, symbols
 from symscale.pages.formats.document import Number
 from symscale.pages.of.derive import show
@@ -65,7 +65,7 @@ def derive() -> Derivation:
         "and d_model/d_ff.) The bound is cautious: with the -1 kept the arithmetic hides the "
         "traffic of more devices, though at most of 4 times as many where both splits are at "
         "least 2, since the traffic is overstated by at most a factor 2 there and enters squared.",
-        (Table("The width a", ("device", "a"), rows),),
+        (NumbersTable("The width a", ("device", "a"), rows),),
     )
 
 

@@ -8,7 +8,7 @@ import sympy as sp
 
 from symscale.algebra.products.attained import certify
 from symscale.algebra.products.solve import solve
-from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import symbol
 from symscale.pages.formats.document import Number
 from symscale.pages.of.derive import show
@@ -62,7 +62,7 @@ def derive() -> Derivation:
         "d_ff/d_model. The limit is cautious, since the network constraint drops the -1 of every "
         "all-reduce (derivation 'tensor-shard').",
         (
-            Table(
+            NumbersTable(
                 "At alpha = 0, E = 1, b_0 = 4e6 tokens, L_0 = 100, t_d = 365.25/4 days; "
                 "a node as one device",
                 ("device", *(p.name for p in limit.pieces)),

@@ -7,7 +7,7 @@ import sympy as sp
 
 from symscale.algebra.products.attained import certify
 from symscale.algebra.products.solve import solve
-from symscale.derivation.steps import Derivation, DerivationBuilder, Table
+from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import symbol
 from symscale.pages.formats.document import Number
 from symscale.pages.of.derive import show
@@ -65,7 +65,7 @@ def derive() -> Derivation:
         "latency wall there is no run at all. Where the wall comes first, that is where "
         "3 tau W_mem W_net^2 exceeds 4 C^2, utilization is 1 up to the wall.",
         (
-            Table(
+            NumbersTable(
                 "At alpha = 0, E = 1, b_0 = 4e6 tokens, L_0 = 100, t_d = 365.25/4 days; "
                 "a node as one device",
                 ("device", *(f"{c.between[0]} | {c.between[1]}" for c in cliffs)),

@@ -77,6 +77,22 @@ class CheckFailedError(NoAnswerError):
     """A claim was checked and does not hold."""
 
 
+def printable(text: str, longest: int = 40) -> str:
+    r"""Return a user's text such that it stays on one line and can be printed.
+
+    Example:
+        >>> printable("a\\nb")
+        'a\\nb'
+    """
+    shown = text if len(text) <= longest else text[: longest - 3] + "..."
+    return shown if shown.isprintable() else ascii(shown)[1:-1]
+
+
+def refusal(where: str, problem: str, remedy: str) -> InputError:
+    """Make the error for a file that cannot be used."""
+    return InputError(f"{where}: {problem}; {remedy}")
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str], see: str = "") -> UnknownNameError:
     """Make the error for a name that does not exist, with the nearest that do.
 

@@ -22,7 +22,7 @@ FEWEST_RANKED = 3
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparedRun:
     """One published value beside the computed one.
 
     Attributes:
@@ -33,7 +33,7 @@ class Comparison:
 
     Example:
         >>> from symscale.measure.runs.runs import published_gpt
-        >>> round(Comparison(published_gpt(512, 64), 3.9, "a100", False).difference, 3)
+        >>> round(ComparedRun(published_gpt(512, 64), 3.9, "a100", False).difference, 3)
         0.094
     """
 
@@ -56,7 +56,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Choice:
+class PlanChoice:
     """Whether the best plan of a model was predicted.
 
     Attributes:
@@ -99,7 +99,7 @@ class Summary:
 
 def compare(
     runs: Sequence[Run], cluster: CalibratedClass, seen: Sequence[int] = ()
-) -> list[Comparison]:
+) -> list[ComparedRun]:
     """Compute what was measured of every run.
 
     Args:
@@ -114,12 +114,12 @@ def compare(
     """
     computed = computed_of(runs, works_of(runs, cluster.sizes), cluster.rates)
     return [
-        Comparison(run, float(value), cluster.name, i in seen)
+        ComparedRun(run, float(value), cluster.name, i in seen)
         for i, (run, value) in enumerate(zip(runs, computed, strict=True))
     ]
 
 
-def compare_each(runs: Sequence[Run], cluster: CalibratedClass | None) -> list[Comparison]:
+def compare_each(runs: Sequence[Run], cluster: CalibratedClass | None) -> list[ComparedRun]:
     """Compute runs on one class, or each on the class of the device that its row names.
 
     Args:
@@ -132,7 +132,7 @@ def compare_each(runs: Sequence[Run], cluster: CalibratedClass | None) -> list[C
     if cluster is not None:
         return compare(runs, cluster)
     order = sorted(range(len(runs)), key=lambda i: runs[i].device)
-    found: dict[int, Comparison] = {}
+    found: dict[int, ComparedRun] = {}
     for device, group in groupby(order, key=lambda i: runs[i].device):
         indices = list(group)
         part = compare([runs[i] for i in indices], load_class(device or DEFAULT))
@@ -140,7 +140,7 @@ def compare_each(runs: Sequence[Run], cluster: CalibratedClass | None) -> list[C
     return [found[i] for i in range(len(runs))]
 
 
-def summary(rows: Sequence[Comparison]) -> Summary:
+def summary(rows: Sequence[ComparedRun]) -> Summary:
     """Summarise comparisons.
 
     Args:
@@ -160,12 +160,12 @@ def summary(rows: Sequence[Comparison]) -> Summary:
     )
 
 
-def choices(rows: Sequence[Comparison]) -> list[Choice]:
+def choices(rows: Sequence[ComparedRun]) -> list[PlanChoice]:
     """Return, for every model with three runs or more, whether its best plan is found.
 
     Runs of one model are compared on equally many devices with equal batches.
     """
-    models: dict[tuple[str, str, int, int], list[Comparison]] = {}
+    models: dict[tuple[str, str, int, int], list[ComparedRun]] = {}
     for row in rows:
         run = row.run
         key = (run.model, run.metric, run.devices, run.sequences)
@@ -177,7 +177,7 @@ def choices(rows: Sequence[Comparison]) -> list[Choice]:
         published, computed = np.array([row.slowness for row in group]).T
         chosen, best = int(computed.argmin()), int(published.argmin())
         found.append(
-            Choice(
+            PlanChoice(
                 model, len(group), spearman(published, computed), group[chosen].run,
                 group[best].run, float(published[chosen] / published[best] - 1),
             )

@@ -9,7 +9,7 @@ from importlib.resources.abc import Traversable
 
 import sympy as sp
 
-from symscale.compare.measured import Comparison, Summary, compare, summary
+from symscale.compare.measured import ComparedRun, Summary, compare, summary
 from symscale.costs.transformer.memory import (
     block_activation_bytes,
     live_microbatches,
@@ -46,12 +46,12 @@ class RunSet:
     title: str
     source: str
     cluster: CalibratedClass
-    rows: tuple[Comparison, ...]
+    rows: tuple[ComparedRun, ...]
     note: str
     counted: bool
 
     @property
-    def unseen(self) -> tuple[Comparison, ...]:
+    def unseen(self) -> tuple[ComparedRun, ...]:
         """The rows that no fit saw."""
         return tuple(row for row in self.rows if not row.seen)
 

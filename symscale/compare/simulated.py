@@ -30,7 +30,7 @@ _NO_LIMIT = 10**9
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparedPoint:
     """A simulated point and what the closed form says of it.
 
     Attributes:
@@ -62,7 +62,7 @@ def _utilization(network: bool, tokens_per_parameter: sp.Rational, ratio: sp.Rat
     return solve(cliffs_program(network=network).substitute(folded))
 
 
-def compare(machine: Machine, points: Sequence[Point]) -> list[Comparison]:
+def compare(machine: Machine, points: Sequence[Point]) -> list[ComparedPoint]:
     """Ask the closed form about simulated points.
 
     Raises:
@@ -108,7 +108,7 @@ def compare(machine: Machine, points: Sequence[Point]) -> list[Comparison]:
             beyond.append(CACHED)
         same, _ = _at(limit, own)
         scale = float(sustained)
-        found.append(Comparison(point, closed * scale, piece, same * scale, tuple(beyond)))
+        found.append(ComparedPoint(point, closed * scale, piece, same * scale, tuple(beyond)))
     return found
 
 

@@ -132,7 +132,7 @@ def logic_of_product(premises: Sequence[Step]) -> Logic:
 
 
 @dataclass(frozen=True)
-class Table:
+class NumbersTable:
     """Numbers beside the formulas.
 
     Attributes:
@@ -166,7 +166,7 @@ class Derivation(Shown):
     question: str
     steps: tuple[Step, ...] = ()
     conclusion: str = ""
-    tables: tuple[Table, ...] = ()
+    tables: tuple[NumbersTable, ...] = ()
     limit: Limit | None = None
     domain: Domain = field(default_factory=Domain)
 
@@ -368,7 +368,10 @@ class DerivationBuilder:
         )
 
     def finish(
-        self, conclusion: str = "", tables: tuple[Table, ...] = (), limit: Limit | None = None
+        self,
+        conclusion: str = "",
+        tables: tuple[NumbersTable, ...] = (),
+        limit: Limit | None = None,
     ) -> Derivation:
         """Return the derivation."""
         return replace(self._derivation, conclusion=conclusion, tables=tables, limit=limit)

@@ -3,7 +3,8 @@
 import json
 import re
 
-from symscale.language.tables import TypedNumber, printable, read_file_bytes, refusal
+from symscale.errors import printable, refusal
+from symscale.language.tables import TypedNumber, read_file_bytes
 
 LARGEST_JSON_BYTES = 1_000_000
 DEEPEST_JSON = 30
@@ -23,7 +24,7 @@ def read_json_file(path: str, too_large: str) -> dict[str, object]:
         InputError: If it is no readable file of at most 1 MB with a JSON object.
     """
     data = read_file_bytes(path, "a JSON file", LARGEST_JSON_BYTES, too_large)
-    return parse_json(data, printable(path))
+    return parse_json(data, printable(path, 160))
 
 
 def parse_json(data: bytes, where: str) -> dict[str, object]:

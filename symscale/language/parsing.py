@@ -20,8 +20,8 @@ from functools import lru_cache
 
 import sympy as sp
 
-from symscale.errors import ParseError, unknown_name
-from symscale.language.units import parse_number, shown
+from symscale.errors import ParseError, printable, unknown_name
+from symscale.language.units import parse_number
 
 MAX_LENGTH = 10_000  # characters of a text
 MAX_DEPTH = 100  # of brackets, and of operations within operations
@@ -89,9 +89,9 @@ def parse_relation(text: str, names: Mapping[str, sp.Expr]) -> Relation:
     reader = _Reader(text, names)
     node = reader.body
     if not isinstance(node, ast.Compare):
-        raise ParseError(f"{shown(text)} compares nothing; write such as N_DP <= b")
+        raise ParseError(f"{printable(text)!r} compares nothing; write such as N_DP <= b")
     if len(node.ops) > 1 or type(node.ops[0]) not in _RELATIONS:
-        raise ParseError(f"{shown(text)}: a relation has one comparison, by <=, >= or ==")
+        raise ParseError(f"{printable(text)!r}: a relation has one comparison, by <=, >= or ==")
     lhs, rhs = reader.value(node.left), reader.value(node.comparators[0])
     return Relation(lhs, _RELATIONS[type(node.ops[0])], rhs)
 
@@ -108,7 +108,7 @@ def parse_assignment(text: str) -> tuple[str, str]:
     """
     name, _, value = (part.strip() for part in text.partition("="))
     if not name.isidentifier() or not value or value.startswith("="):
-        raise ParseError(f"{shown(text)}: write name=value, such as W_net=100GB/s")
+        raise ParseError(f"{printable(text)!r}: write name=value, such as W_net=100GB/s")
     return name, value
 
 
@@ -129,8 +129,9 @@ class _Reader:
 
     def __init__(self, text: str, names: Mapping[str, sp.Expr]) -> None:
         if not text.strip() or len(text) > MAX_LENGTH:
-            raise ParseError(f"{shown(text)} has no or more than {MAX_LENGTH} characters")
+            raise ParseError(f"{printable(text)!r} has no or more than {MAX_LENGTH} characters")
         self.text, self.names = text.strip(), names
+        self.shown = repr(printable(self.text))
         # Where in the text each character of the code comes from: messages quote the text.
         self.origin: list[int] = []
         code = self.scan()
@@ -166,33 +167,33 @@ class _Reader:
             if depth > MAX_DEPTH:
                 raise self.too_deep()
         if nodes > MAX_NODES:
-            raise ParseError(f"{shown(self.text)} has more than {MAX_NODES} names and operators")
+            raise ParseError(f"{self.shown} has more than {MAX_NODES} names and operators")
         return "".join(code)
 
     def plain_name(self, name: str) -> str:
         if "__" in name:
-            raise ParseError(f"the name {shown(name)} is not allowed: it has two underscores")
+            raise ParseError(f"the name {printable(name)!r} is not allowed: it has two underscores")
         if not name.isascii() and name not in self.names:
             codes = ", ".join(f"{c} is U+{ord(c):04X}" for c in name[:40] if not c.isascii())
-            raise ParseError(f"unknown symbol {shown(name)}, not all of it ASCII: {codes}")
+            raise ParseError(f"unknown symbol {printable(name)!r}, not all of it ASCII: {codes}")
         return "".join(c if c.isascii() else "_" for c in name)
 
     def strange(self, position: int) -> ParseError:
-        char, rest = self.text[position], self.text[position:]
+        char, rest = self.text[position], printable(self.text[position:])
         if run := re.match(r"[0-9.][\w.]*", rest):
-            return ParseError(f"{shown(run[0])} is not a number; a product is written with *")
+            return ParseError(f"{printable(run[0])!r} is not a number; a product is written with *")
         remedy = f"; write {_LOOKALIKES[char]}" if char in _LOOKALIKES else ""
-        return ParseError(f"{char!r} (U+{ord(char):04X}) is not allowed: {shown(rest)}{remedy}")
+        return ParseError(f"{char!r} (U+{ord(char):04X}) is not allowed: {rest!r}{remedy}")
 
     def unreadable(self, offset: int) -> ParseError:
         if re.search(r"(?<![<>=!:])=(?!=)", self.text):
-            return ParseError(f"{shown(self.text)} has a single =; a relation has <=, >= or ==")
+            return ParseError(f"{self.shown} has a single =; a relation has <=, >= or ==")
         start = self.origin[min(max(offset - 1, 0), len(self.origin) - 1)]
-        where = f" from {shown(self.text[start:])} on" if 0 < start < len(self.text) else ""
-        return ParseError(f"cannot read {shown(self.text)}{where}")
+        where = f" from {printable(self.text[start:])!r} on" if 0 < start < len(self.text) else ""
+        return ParseError(f"cannot read {self.shown}{where}")
 
     def too_deep(self) -> ParseError:
-        return ParseError(f"{shown(self.text)} is nested deeper than {MAX_DEPTH} levels")
+        return ParseError(f"{self.shown} is nested deeper than {MAX_DEPTH} levels")
 
     def quote(self, node: ast.expr) -> str:
         return self.text[self.origin[node.col_offset] : self.origin[node.end_col_offset or 0]]
@@ -204,7 +205,7 @@ class _Reader:
             value = self.build(node, depth + 1)
             return value if depth else _real(value)
         except _Refused as problem:
-            raise ParseError(f"{shown(self.quote(node))}: {problem}") from None
+            raise ParseError(f"{printable(self.quote(node))!r}: {problem}") from None
         except RecursionError:
             raise self.too_deep() from None
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from symscale.errors import InputError, unknown_name
+from symscale.errors import InputError, printable, refusal, unknown_name
 from symscale.language.sources import load_sources, source
 
 LARGEST_FILE_BYTES = 100_000
@@ -23,22 +23,6 @@ class TypedNumber:
     text: str
 
 
-def printable(text: str, longest: int = 160) -> str:
-    r"""Return a user's text such that it stays on one line and can be printed.
-
-    Example:
-        >>> printable("a\\nb")
-        'a\\nb'
-    """
-    shown = text if len(text) <= longest else text[: longest - 3] + "..."
-    return shown if shown.isprintable() else ascii(shown)[1:-1]
-
-
-def refusal(where: str, problem: str, remedy: str) -> InputError:
-    """Make the error for a file that cannot be used."""
-    return InputError(f"{where}: {problem}; {remedy}")
-
-
 def read_file_bytes(path: str, kind: str, largest: int, too_large: str) -> bytes:
     """Read a user's file.
 
@@ -51,7 +35,7 @@ def read_file_bytes(path: str, kind: str, largest: int, too_large: str) -> bytes
     Raises:
         InputError: If it is no readable file of that size.
     """
-    where = printable(path)
+    where = printable(path, 160)
     try:
         file = Path(path)
         if not file.exists():
@@ -78,7 +62,7 @@ def read_toml_file(
         InputError: If it is no readable file of at most 100 kB of valid TOML.
     """
     data = read_file_bytes(path, "a TOML file", LARGEST_FILE_BYTES, too_large)
-    return parse_toml(data, printable(path))
+    return parse_toml(data, printable(path, 160))
 
 
 def parse_toml(data: bytes, where: str) -> dict[str, object]:

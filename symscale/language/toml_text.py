@@ -1,6 +1,6 @@
 """Facts about machines as the text of a TOML file."""
 
-from symscale.language.tables import printable
+from symscale.errors import printable
 
 
 def figure_text(

@@ -13,23 +13,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symscale.errors import ParseError, UnitError, unknown_name
+from symscale.errors import ParseError, UnitError, printable, unknown_name
 
 MAX_UNIT_LENGTH = 60  # characters
 MAX_UNIT_POWER = 12  # numerator and denominator of a power
 MAX_SCALE_BITS = 4096  # of a power of a scale
 MAX_DIGITS = 100  # of a number, and of its exponent
 MAX_DECIMAL_EXPONENT = 300  # up or down
-
-
-def shown(text: str) -> str:
-    """Return user text as an error shows it: quoted, on one line, at most 40 characters.
-
-    Example:
-        >>> shown("9" * 1000)
-        "'9999999999999999999999999999999999999...'"
-    """
-    return repr(text if len(text) <= 40 else text[:37] + "...")
 
 
 def format_unit(dimensions: Iterable[tuple[str, Fraction]]) -> str:
@@ -137,11 +127,13 @@ def _scale_power(scale: Fraction, power: Fraction) -> Fraction:
         return scale
     bits = max(scale.numerator.bit_length(), scale.denominator.bit_length())
     if bits * abs(power) > MAX_SCALE_BITS:
-        raise UnitError(f"the power {power} of a unit of scale {shown(str(scale))} is too large")
+        of = printable(str(scale))
+        raise UnitError(f"the power {power} of a unit of scale {of!r} is too large")
     top = _integer_root(scale.numerator, power.denominator)
     bottom = _integer_root(scale.denominator, power.denominator)
     if top is None or bottom is None:
-        raise UnitError(f"the power {power} of a unit of scale {shown(str(scale))} is not exact")
+        of = printable(str(scale))
+        raise UnitError(f"the power {power} of a unit of scale {of!r} is not exact")
     return Fraction(top, bottom) ** power.numerator
 
 
@@ -239,7 +231,7 @@ def _product(tokens: list[str], text: str) -> Unit:
         if tokens and tokens[-1][0] == "^":
             power = Fraction(tokens.pop().strip("^() "))
             if max(abs(power.numerator), power.denominator) > MAX_UNIT_POWER:
-                raise UnitError(f"{shown(text)} has a power beyond {MAX_UNIT_POWER}")
+                raise UnitError(f"{printable(text)!r} has a power beyond {MAX_UNIT_POWER}")
             factor **= power
         unit = unit * factor if operator == "*" else unit / factor
         if not tokens or tokens[-1] not in ("*", "/"):
@@ -263,7 +255,7 @@ def _factor(tokens: list[str], text: str) -> Unit:
 
 
 def _not_a_unit(text: str) -> UnitError:
-    return UnitError(f"{shown(text)} is not a unit; write such as FLOP/s, token^2 or J^(1/2)")
+    return UnitError(f"{printable(text)!r} is not a unit; write such as FLOP/s, token^2 or J^(1/2)")
 
 
 def parse_unit(text: str) -> Unit:
@@ -277,7 +269,7 @@ def parse_unit(text: str) -> Unit:
         ('byte/word', 'MB*s^(1/2)')
     """
     if len(text) > MAX_UNIT_LENGTH:
-        raise UnitError(f"the unit {shown(text)} has more than {MAX_UNIT_LENGTH} characters")
+        raise UnitError(f"the unit {printable(text)!r} has more than {MAX_UNIT_LENGTH} characters")
     plain = text.replace("**", "^").replace("·", "*").replace("⋅", "*")
     tokens: list[str] = _TOKEN.findall(plain)[::-1]
     # What the pattern skipped is no token; what is left over has no operator before it.
@@ -287,7 +279,7 @@ def parse_unit(text: str) -> Unit:
     if tokens:
         raise _not_a_unit(text)
     if any(abs(power) > MAX_UNIT_POWER for _, power in unit.dimensions):
-        raise UnitError(f"{shown(text)} has a power beyond {MAX_UNIT_POWER}")
+        raise UnitError(f"{printable(text)!r} has a power beyond {MAX_UNIT_POWER}")
     return unit
 
 
@@ -333,16 +325,16 @@ _TAIL = re.compile(r"\s*(?:[^\W\d_]|%|\()|\s+1\s*/\s*[^\W\d_]|$")
 def _value(number: str) -> Fraction:
     mantissa, _, exponent = number.replace("_", "").lower().partition("e")
     if max(sum(map(str.isdigit, mantissa)), len(exponent.lstrip("+-"))) > MAX_DIGITS:
-        raise ParseError(f"the number {shown(number)} has more than {MAX_DIGITS} digits")
+        raise ParseError(f"the number {printable(number)!r} has more than {MAX_DIGITS} digits")
     # Compared before the power of ten is built: 1e999999999 would fill the memory.
     if abs(int(exponent or "0")) > MAX_DECIMAL_EXPONENT:
         raise ParseError(
-            f"the number {shown(number)} has a decimal exponent beyond {MAX_DECIMAL_EXPONENT}"
+            f"the number {printable(number)!r} has a decimal exponent beyond {MAX_DECIMAL_EXPONENT}"
         )
     try:
         return Fraction(mantissa) * Fraction(10) ** int(exponent or "0")
     except ZeroDivisionError:
-        raise ParseError(f"the number {shown(number)} divides by zero") from None
+        raise ParseError(f"the number {printable(number)!r} divides by zero") from None
 
 
 def parse_number(text: str) -> Fraction:
@@ -356,7 +348,7 @@ def parse_number(text: str) -> Fraction:
         (Fraction(1, 10), Fraction(4000000, 1), Fraction(1, 3))
     """
     if not _NUMBER.fullmatch(text.strip()):
-        raise ParseError(f"{shown(text)} is not a number; write such as 4e6, 0.1 or 1/3")
+        raise ParseError(f"{printable(text)!r} is not a number; write such as 4e6, 0.1 or 1/3")
     return _value(text.strip())
 
 
@@ -373,7 +365,7 @@ def parse_quantity(text: str) -> Quantity:
     """
     number = _NUMBER.match(text.strip())
     if not number or not is_quantity_text(text):
-        raise ParseError(f"{shown(text)} is not a number or one with a unit, such as 100GB/s")
+        raise ParseError(f"{printable(text)!r} is not a number or one with a unit, such as 100GB/s")
     tail = text.strip()[number.end() :]
     return Quantity(_value(number[0]), parse_unit(tail) if tail else None)
 

@@ -219,9 +219,9 @@ def answer(
         TooLargeError: If the exact answer needs too many rays.
 
     Example:
-        >>> from symscale.problems.problem import Quantity
+        >>> from symscale.problems.problem import ProblemSymbol
         >>> from symscale.language.symbols import Notation
-        >>> x, M, t_c = (Quantity(Notation(n, "s", n, n)) for n in ("x", "M", "t_c"))
+        >>> x, M, t_c = (ProblemSymbol(Notation(n, "s", n, n)) for n in ("x", "M", "t_c"))
         >>> young = Problem("Checkpoints", "minimize",
         ...     t_c.symbol/x.symbol + x.symbol/(2*M.symbol), (x,), (M, t_c), ())
         >>> [(p.expr, p.point[x.symbol]) for p in answer(young).pieces]

@@ -142,7 +142,7 @@ def load_certificates(path: str) -> tuple[str, list[AnyCertificate]]:
     found: list[AnyCertificate] = []
     for index, row in enumerate(rows, 1):
         try:
-            reader = _Reader(row)
+            reader = _CertificateReader(row)
             sums = data["version"] > 1 and row.get("kind", "monomials") != "monomials"
             found.append(reader.sums() if sums else reader.certificate())
         except SymscaleError as error:
@@ -176,7 +176,7 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number")
 
 
-class _Reader:
+class _CertificateReader:
     """One certificate's JSON, and the symbols that its names stand for."""
 
     def __init__(self, row: Any) -> None:

@@ -17,22 +17,16 @@ from symscale.errors import (
     NoAnswerError,
     SymscaleError,
     UnitError,
+    printable,
+    refusal,
     unknown_name,
 )
 from symscale.language.dimensions import unit_of
 from symscale.language.parsing import parse_assignment, parse_expression, parse_relation
 from symscale.language.symbols import NOTATION, Notation, latex_of_name
-from symscale.language.tables import (
-    TypedNumber,
-    check_keys,
-    printable,
-    read_table,
-    read_text,
-    read_toml_file,
-    refusal,
-)
+from symscale.language.tables import TypedNumber, check_keys, read_table, read_text, read_toml_file
 from symscale.language.units import is_quantity_text, parse_number, parse_quantity, parse_unit
-from symscale.problems.problem import Definition, Problem, Quantity, Relation
+from symscale.problems.problem import Definition, Problem, ProblemSymbol, WrittenRelation
 from symscale.problems.vocabulary import built_in_names
 
 MAX_CONSTRAINTS = 200
@@ -49,7 +43,7 @@ class _File:
     """A problem file: its tables, and the lines on which keys stand."""
 
     def __init__(self, path: str) -> None:
-        self.name = printable(path)
+        self.name = printable(path, 160)
         self.data = read_toml_file(path, "split the problem")
         self._lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
 
@@ -58,7 +52,7 @@ class _File:
         line = self._line(section, key, index)
         place = f"{self.name}, line {line}" if line else self.name
         table = f"[[{section}]] {index + 1}" if index is not None else f"[{section}]"
-        shown = printable(key, 40)
+        shown = printable(key)
         inside = ", ".join(part for part in (table if section else "", shown) if part)
         return f"{place}, {inside}" if inside else place
 
@@ -113,7 +107,7 @@ def load_problem(path: str) -> Problem:
     used = used.union(*(d.expr.free_symbols for d in definitions))
     declared = {q.symbol for q in (*parameters, *variables)}
     imported = [
-        Quantity(e) for e in NOTATION.values() if e.symbol in used and e.symbol not in declared
+        ProblemSymbol(e) for e in NOTATION.values() if e.symbol in used and e.symbol not in declared
     ]
     units = file.data.get("units", "on")
     if units not in ("on", "off"):
@@ -121,7 +115,7 @@ def load_problem(path: str) -> Problem:
     title = read_text(file.data, "title", file.where("", "title")) or Path(path).stem
     whole = (*parameters, *imported)
 
-    def build(chosen: tuple[Relation, ...]) -> Problem:
+    def build(chosen: tuple[WrittenRelation, ...]) -> Problem:
         problem = Problem(
             title, sense, objective, tuple(variables), whole, chosen, units == "on", definitions
         )
@@ -139,8 +133,8 @@ def load_problem(path: str) -> Problem:
 
 
 def _located(
-    file: _File, sense: str, relations: Sequence[Relation],
-    build: Callable[[tuple[Relation, ...]], Problem], error: SymscaleError,
+    file: _File, sense: str, relations: Sequence[WrittenRelation],
+    build: Callable[[tuple[WrittenRelation, ...]], Problem], error: SymscaleError,
 ) -> InputError:
     """The error of the objective, or of the first constraint that cannot be added."""
     fine, refused = -1, len(relations)  # how many constraints are and are not accepted
@@ -158,7 +152,7 @@ def _located(
     return InputError(f"{place}: {error}{remedy}")
 
 
-def _quantities(file: _File, section: str, keys: tuple[str, ...]) -> list[Quantity]:
+def _quantities(file: _File, section: str, keys: tuple[str, ...]) -> list[ProblemSymbol]:
     table = read_table(file.data.get(section, {}), file.where("", section), f"[{section}]")
     if len(table) > MAX_SYMBOLS:
         raise refusal(file.where(section, ""), f"has more than {MAX_SYMBOLS} names", "use fewer")
@@ -167,7 +161,7 @@ def _quantities(file: _File, section: str, keys: tuple[str, ...]) -> list[Quanti
         where = file.where(section, name)
         if not _NAME.fullmatch(name) or name in _RESERVED:
             raise refusal(
-                where, f"{printable(name, 40)!r} is no name",
+                where, f"{printable(name)!r} is no name",
                 "use letters, digits and _, 40 at most, and not max, min or sqrt",
             )
         entry = read_table(value, where, f'{name} = {{ unit = "s", meaning = "..." }}')
@@ -182,7 +176,7 @@ def _quantities(file: _File, section: str, keys: tuple[str, ...]) -> list[Quanti
 
 def _quantity(
     name: str, table: Mapping[str, object], where: str, parameter: bool
-) -> Quantity:
+) -> ProblemSymbol:
     unit = read_text(table, "unit", where) or "1"
     wanted = parse_unit(unit)
     base = str(replace(wanted, scale=Fraction(1)))  # formulas hold in base units
@@ -209,7 +203,7 @@ def _quantity(
     entry = Notation(
         name, base, latex_of_name(name), meaning, source if parameter else "", "problem"
     )
-    return Quantity(entry, default, lower, upper, integer, unit)
+    return ProblemSymbol(entry, default, lower, upper, integer, unit)
 
 
 def _number(value: object, unit: str, where: str) -> sp.Rational:
@@ -257,7 +251,7 @@ def _expression_text(table: Mapping[str, object], key: str, where: str) -> str:
     return value
 
 
-def _relations(file: _File, names: Mapping[str, sp.Expr]) -> list[Relation]:
+def _relations(file: _File, names: Mapping[str, sp.Expr]) -> list[WrittenRelation]:
     rows = file.data.get("constraints", [])
     if not isinstance(rows, list):
         raise refusal(file.where("", "constraints"), "is no list", "write [[constraints]]")
@@ -265,7 +259,7 @@ def _relations(file: _File, names: Mapping[str, sp.Expr]) -> list[Relation]:
         raise refusal(
             file.name, f"has {len(rows)} constraints", f"use {MAX_CONSTRAINTS} at most"
         )
-    relations: list[Relation] = []
+    relations: list[WrittenRelation] = []
     for index, row in enumerate(rows):
         where = file.where("constraints", "", index)
         table = read_table(row, where, '[[constraints]] with expression = "..."')
@@ -280,7 +274,7 @@ def _relations(file: _File, names: Mapping[str, sp.Expr]) -> list[Relation]:
         except SymscaleError as error:
             raise error.with_context(place) from None
         relations.append(
-            Relation(
+            WrittenRelation(
                 name, parsed.lhs, parsed.operator, parsed.rhs,
                 read_text(table, "because", where) or "", read_text(table, "source", where) or "",
             )
@@ -341,7 +335,7 @@ def _require_known_sign(value: sp.Expr, problem: Problem) -> None:
 
 
 def _setting(
-    problem: Problem, q: Quantity, text: str, names: Mapping[str, sp.Expr]
+    problem: Problem, q: ProblemSymbol, text: str, names: Mapping[str, sp.Expr]
 ) -> sp.Expr:
     if is_quantity_text(text):
         value: sp.Expr = q.read(text)

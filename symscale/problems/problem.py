@@ -19,7 +19,7 @@ from symscale.language.units import Unit, parse_quantity, parse_unit
 
 
 @dataclass(frozen=True)
-class Relation:
+class WrittenRelation:
     """A constraint as it was written.
 
     Attributes:
@@ -47,7 +47,7 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Quantity:
+class ProblemSymbol:
     """A variable or parameter of a problem.
 
     Attributes:
@@ -116,8 +116,8 @@ class Problem:
 
     Example:
         >>> from symscale.language.symbols import Notation
-        >>> x, M = (Quantity(Notation(n, "s", n, n)) for n in ("x", "M"))
-        >>> t_c = Quantity(Notation("t_c", "s", "t_c", "time of a checkpoint"))
+        >>> x, M = (ProblemSymbol(Notation(n, "s", n, n)) for n in ("x", "M"))
+        >>> t_c = ProblemSymbol(Notation("t_c", "s", "t_c", "time of a checkpoint"))
         >>> problem = Problem(
         ...     "Checkpoints", "minimize",
         ...     t_c.symbol/x.symbol + x.symbol/(2*M.symbol), (x,), (M, t_c), ())
@@ -128,9 +128,9 @@ class Problem:
     title: str
     sense: Sense
     objective: sp.Expr
-    variables: tuple[Quantity, ...]
-    parameters: tuple[Quantity, ...]
-    relations: tuple[Relation, ...]
+    variables: tuple[ProblemSymbol, ...]
+    parameters: tuple[ProblemSymbol, ...]
+    relations: tuple[WrittenRelation, ...]
     check_units: bool = True
     definitions: tuple[Definition, ...] = ()
 
@@ -165,14 +165,14 @@ class Problem:
         return str(unit_of(self.objective, self.units)) if self.check_units else "1"
 
     @cached_property
-    def all_relations(self) -> tuple[Relation, ...]:
+    def all_relations(self) -> tuple[WrittenRelation, ...]:
         """The constraints and the bounds of variables."""
         bounds = []
         for q in self.variables:
             for limit, operator in ((q.lower, ">="), (q.upper, "<=")):
                 if limit is not None and limit != 0:
                     name = f"{q.entry.name} {operator} {limit}"
-                    bounds.append(Relation(name, q.symbol, operator, limit, "a bound"))
+                    bounds.append(WrittenRelation(name, q.symbol, operator, limit, "a bound"))
         return (*self.relations, *bounds)
 
     def program(self, values: Mapping[sp.Symbol, sp.Expr] | None = None) -> GeometricProgram:
@@ -238,7 +238,7 @@ class Problem:
                 found |= power.exp.free_symbols
         return frozenset(found)
 
-    def quantity(self, name: str) -> Quantity | None:
+    def quantity(self, name: str) -> ProblemSymbol | None:
         """The variable or parameter called `name`."""
         for q in (*self.variables, *self.parameters):
             if q.entry.name == name:

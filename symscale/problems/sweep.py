@@ -11,7 +11,7 @@ import sympy as sp
 from symscale.algebra.exact.monomial import Monomial
 from symscale.errors import FormulaError, InputError, SymscaleError
 from symscale.problems.answer import ProblemAnswer, number_of
-from symscale.problems.problem import Problem, Quantity
+from symscale.problems.problem import Problem, ProblemSymbol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +34,7 @@ class Axis:
         high: Greatest value.
     """
 
-    quantity: Quantity
+    quantity: ProblemSymbol
     low: sp.Rational
     high: sp.Rational
 

@@ -12,7 +12,7 @@ import sympy as sp
 from commands import answer, run
 from curves import CURVES
 from places import ROOT
-from symscale.compare.simulated import CACHED, EXACT_TRAFFIC, Comparison, compare
+from symscale.compare.simulated import CACHED, EXACT_TRAFFIC, ComparedPoint, compare
 from symscale.facts.machines.lumped import load_machine, lump
 from symscale.simulator.sparse_mlp.curve import curve, end_of_linear_scaling
 from symscale.simulator.sparse_mlp.shapes import published_shapes
@@ -22,7 +22,7 @@ PAGE = ROOT / "docs" / "simulator.md"
 
 
 @lru_cache
-def compared(name: str) -> tuple[Comparison, ...]:
+def compared(name: str) -> tuple[ComparedPoint, ...]:
     machine, rules = CURVES[name]
     loaded = load_machine(machine)
     return tuple(compare(loaded, list(curve(loaded, published_shapes(rules)))))

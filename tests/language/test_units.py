@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symscale.errors import InputError, ParseError, UnitError
+from symscale.errors import InputError, ParseError, UnitError, printable
 from symscale.language import units
 from symscale.language.symbols import NOTATION
 from symscale.language.units import (
@@ -22,7 +22,6 @@ from symscale.language.units import (
     parse_number,
     parse_quantity,
     parse_unit,
-    shown,
 )
 
 BASES = ("FLOP", "J", "USD", "byte", "s", "token", "word")
@@ -391,10 +390,10 @@ def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
             assert read is parse_unit or is_quantity_text(text)
 
 
-def test_shown_is_short() -> None:
-    assert shown("a" * 40) == repr("a" * 40)
-    assert shown("a" * 41) == repr("a" * 37 + "...")
-    assert shown("a\nb\x1b[31m").isprintable()
+def test_what_is_printed_is_short() -> None:
+    assert printable("a" * 40) == "a" * 40
+    assert printable("a" * 41) == "a" * 37 + "..."
+    assert printable("a\nb\x1b[31m").isprintable()
 
 
 def test_units_need_only_the_standard_library() -> None:

@@ -154,7 +154,7 @@ class Growth:
 
 
 @dataclass(frozen=True)
-class Row:
+class ConeRow:
     """A row of a cone: an inequality on growth.
 
     Attributes:
@@ -201,7 +201,7 @@ class Cone:
     """
 
     symbols: tuple[sp.Symbol, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ConeRow, ...]
     exponent: tuple[sp.Symbol, sp.Rational] | None = None
 
     def vector(self, monomial: Monomial) -> Vector:
@@ -372,5 +372,5 @@ def cone_of(growth: Growth, exponent: tuple[sp.Symbol, sp.Rational] | None) -> C
     made = []
     for monomial, strict, reason in growth.rows:
         exact = empty.vector(monomial)
-        made.append(Row(exact, empty.numbers(exact), strict, reason))
+        made.append(ConeRow(exact, empty.numbers(exact), strict, reason))
     return Cone(empty.symbols, tuple(made), exponent)

@@ -15,7 +15,7 @@ from symscale.cli.output.emit import (
     write_by,
     write_whole,
 )
-from symscale.errors import InputError
+from symscale.errors import InputError, printable
 
 if TYPE_CHECKING:
     from symscale.pages.of.validate import OwnRuns
@@ -121,7 +121,7 @@ def _published(
 
 
 def _own(file: str, hardware: str | None, name: str | None) -> "OwnRuns":
-    from symscale.language.tables import printable
+
 
     if hardware is not None and name is not None:
         raise InputError("--hardware and --class both name rates; give one of them")
@@ -143,14 +143,13 @@ def _own(file: str, hardware: str | None, name: str | None) -> "OwnRuns":
     if cluster is None and not all(run.device for run in found):
         notes.append(f"class {DEFAULT}, where the file has no column device")
     used = [cluster] if cluster else [load_class(n) for n in dict.fromkeys(r.cluster for r in rows)]
-    return OwnRuns(printable(file), tuple(rows), tuple(used), tuple(notes))
+    return OwnRuns(printable(file, 160), tuple(rows), tuple(used), tuple(notes))
 
 
 def _calibrated(file: str, hardware: str | None, target: Path) -> "tuple[OwnRuns, str]":
     """Fit a class; return the runs computed on it, and the text of its file."""
     from symscale.compare.measured import compare
     from symscale.facts.machines.lumped import load_machine
-    from symscale.language.tables import printable
     from symscale.measure.runs.own_class import class_text, device_of, own_class, read_again
     from symscale.measure.runs.runs import VOCABULARY, read_runs
     from symscale.pages.of.validate import OwnRuns
@@ -168,7 +167,7 @@ def _calibrated(file: str, hardware: str | None, target: Path) -> "tuple[OwnRuns
     if hardware is None:
         notes.append(f"{machine.title}, as --hardware is not given")
     own = OwnRuns(
-        printable(file), tuple(rows), (fitted.cluster,), tuple(notes), fitted.at_bound
+        printable(file, 160), tuple(rows), (fitted.cluster,), tuple(notes), fitted.at_bound
     )
     return own, text
 

@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from symscale.cli.output.emit import CodeFormat, DeriveFormat, Format
-from symscale.errors import InputError
+from symscale.errors import InputError, printable
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -83,7 +83,7 @@ def settings_of(sets: list[str] | None, duration: str | None) -> "dict[str, sp.E
         InputError: If one cannot be used, or they contradict each other.
     """
     from symscale.language.units import parse_quantity
-    from symscale.studies.requests.parameters import read_settings, read_value, short
+    from symscale.studies.requests.parameters import read_settings, read_value
 
     settings = read_settings(sets or [])
     if duration is not None:
@@ -94,7 +94,7 @@ def settings_of(sets: list[str] | None, duration: str | None) -> "dict[str, sp.E
                 raise InputError("it has no unit; write such as 90d, 3mo or 1y")
             settings["t_d"] = read_value("t_d", duration)
         except InputError as error:
-            raise error.with_context(f"--duration {short(duration)}") from None
+            raise error.with_context(f"--duration {printable(duration, 60)}") from None
     return settings
 
 

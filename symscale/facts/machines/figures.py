@@ -11,16 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 
-from symscale.errors import InputError, SymscaleError
-from symscale.language.tables import (
-    TypedNumber,
-    check_keys,
-    printable,
-    read_source,
-    read_table,
-    read_text,
-    refusal,
-)
+from symscale.errors import InputError, SymscaleError, printable, refusal
+from symscale.language.tables import TypedNumber, check_keys, read_source, read_table, read_text
 from symscale.language.units import parse_number, parse_unit
 
 UNLIMITED = "unlimited"

@@ -19,12 +19,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symscale.errors import InputError
+from symscale.errors import InputError, printable
 from symscale.facts.machines.figures import UNLIMITED, Figure, decimal_text
 from symscale.facts.machines.machine import DEVICE_LEVEL, RATE_FACTORS, SHARED_MEMORY, Machine, Tier
 from symscale.facts.machines.reader import load_machine, machine_names
 from symscale.language.sources import describe
-from symscale.language.tables import printable
 
 __all__ = [
     "Figure",

@@ -13,7 +13,7 @@ from importlib.resources.abc import Traversable
 from pathlib import PurePath
 from types import MappingProxyType
 
-from symscale.errors import InputError, unknown_name
+from symscale.errors import InputError, printable, refusal, unknown_name
 from symscale.facts.machines.figures import DEVICE_FIGURES, TIER_FIGURES, Figure, read_figure
 from symscale.facts.machines.machine import (
     DEVICE_LEVEL,
@@ -27,12 +27,10 @@ from symscale.facts.machines.machine import (
 from symscale.language.tables import (
     check_keys,
     parse_toml,
-    printable,
     read_source,
     read_table,
     read_text,
     read_toml_file,
-    refusal,
 )
 
 _REQUIRED = ("memory_bandwidth", "memory_capacity")
@@ -72,9 +70,10 @@ def load_machine(name_or_path: str) -> Machine:
     if name_or_path.lower().endswith(".toml"):
         data = read_toml_file(name_or_path)
         stem = printable(PurePath(name_or_path).stem, 60)
-        return _build(data, printable(name_or_path), stem, packaged=False, chain=())
+        return _build(data, printable(name_or_path, 160), stem, packaged=False, chain=())
     if "/" in name_or_path or "\\" in name_or_path:
-        raise refusal(printable(name_or_path), "is no TOML file", "give a path that ends in .toml")
+        where = printable(name_or_path, 160)
+        raise refusal(where, "is no TOML file", "give a path that ends in .toml")
     return _preset(_known_name(name_or_path, "hardware"), ())
 
 

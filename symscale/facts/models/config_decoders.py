@@ -17,8 +17,8 @@ from symscale.costs.transformer.architecture import (
     Latent,
     Stack,
 )
+from symscale.errors import printable
 from symscale.facts.models.config_keys import BY_HAND, Config
-from symscale.language.tables import printable
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _sliding(c: Config, default: Callable[[int], bool]) -> list[bool]:
         raise c.refusal(problem, "correct it, or remove it for the default")
     for kind in kinds:
         if kind not in ("full_attention", "sliding_attention"):
-            shown = printable(str(kind), 40)
+            shown = printable(str(kind))
             raise c.refusal(
                 f"layer_types has {shown!r}",
                 f"only full_attention and sliding_attention are known; {BY_HAND}",

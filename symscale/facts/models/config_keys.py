@@ -9,9 +9,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from symscale.errors import InputError, SymscaleError, unknown_name
+from symscale.errors import (
+    InputError,
+    SymscaleError,
+    printable,
+    refusal,
+    unknown_name,
+)
 from symscale.facts.models.model_file import LARGEST_SIZE, MOST_BLOCKS
-from symscale.language.tables import TypedNumber, printable, refusal
+from symscale.language.tables import TypedNumber
 from symscale.language.units import parse_number
 
 BY_HAND = "describe the model in a TOML file instead (docs/models.md)"
@@ -237,12 +243,12 @@ class Config:
 def _shown(value: object) -> str:
     """Return a short text of a value as JSON writes it."""
     if isinstance(value, TypedNumber):
-        return printable(value.text, 40)
+        return printable(value.text)
     if isinstance(value, str):
-        return '"' + printable(value, 40) + '"'
+        return '"' + printable(value) + '"'
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict | list):
         empty, full = ("{}", "{...}") if isinstance(value, dict) else ("[]", "[...]")
         return full if value else empty
-    return "null" if value is None else printable(str(value), 40)
+    return "null" if value is None else printable(str(value))

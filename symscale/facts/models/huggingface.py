@@ -17,7 +17,7 @@ from symscale.costs.transformer.architecture import (
     FeedForward,
     Stack,
 )
-from symscale.errors import UnknownNameError, unknown_name
+from symscale.errors import UnknownNameError, printable, refusal, unknown_name
 from symscale.facts.models.config_decoders import (
     deepseek,
     gemma2,
@@ -31,7 +31,6 @@ from symscale.facts.models.config_defaults import KEYS
 from symscale.facts.models.config_keys import BY_HAND, Config
 from symscale.facts.models.model_file import MOST_BLOCKS
 from symscale.language.json_text import read_json_file
-from symscale.language.tables import printable, refusal
 
 _ACTIVATIONS = ("relu", "gelu", "gelu_new", "silu", "swish", "tanh")
 
@@ -44,7 +43,7 @@ def read_config(path: str) -> Architecture:
         InputError: If it cannot be used; the text names file, key and remedy.
     """
     data = read_json_file(path, "a configuration has a few kB; is this the right file?")
-    where = printable(path)
+    where = printable(path, 160)
     stem = PurePath(path).stem
     return build_config(data, where, "" if stem == "config" else printable(stem, 60))
 

@@ -21,17 +21,9 @@ from symscale.costs.transformer.architecture import (
     PositionKind,
     Stack,
 )
-from symscale.errors import SymscaleError, unknown_name
+from symscale.errors import SymscaleError, printable, refusal, unknown_name
 from symscale.language.symbols import NOTATION, symbol
-from symscale.language.tables import (
-    TypedNumber,
-    check_keys,
-    printable,
-    read_source,
-    read_table,
-    read_text,
-    refusal,
-)
+from symscale.language.tables import TypedNumber, check_keys, read_source, read_table, read_text
 from symscale.language.units import parse_number
 
 LARGEST_SIZE = 10**15
@@ -153,7 +145,7 @@ def _stack(entry: object, d_model: sp.Expr, where: str) -> Stack:
     check_keys(table, _STACK, where)
     name = read_text(table, "name", where) or ""
     if name:
-        where = f"{where} ({printable(name, 40)})"
+        where = f"{where} ({printable(name)})"
     blocks = _size(table, "blocks", where, symbol("L"))
     if blocks.is_Integer and blocks > MOST_BLOCKS:
         raise refusal(where, f"has more than {MOST_BLOCKS} blocks", "check blocks")

@@ -19,10 +19,10 @@ from symscale.costs.transformer.architecture import (
     moe_transformer,
     transformer,
 )
-from symscale.errors import unknown_name
+from symscale.errors import printable, refusal, unknown_name
 from symscale.facts.models.huggingface import read_config
 from symscale.facts.models.model_file import read_model
-from symscale.language.tables import parse_toml, printable, read_toml_file, refusal
+from symscale.language.tables import parse_toml, read_toml_file
 
 SYMBOLIC: Mapping[str, Callable[[], Architecture]] = MappingProxyType({
     "transformer": transformer,
@@ -70,10 +70,10 @@ def load_model(name_or_path: str) -> Architecture:
         return read_config(name_or_path)
     if ending == ".toml":
         data = read_toml_file(name_or_path, "keep one model in one file")
-        return read_model(data, printable(name_or_path), stem, packaged=False)
+        return read_model(data, printable(name_or_path, 160), stem, packaged=False)
     if "/" in name_or_path or "\\" in name_or_path:
         raise refusal(
-            printable(name_or_path), "is neither a TOML nor a JSON file",
+            printable(name_or_path, 160), "is neither a TOML nor a JSON file",
             "give a path that ends in .toml, or the config.json of the model",
         )
     return _preset(_known_name(name_or_path))

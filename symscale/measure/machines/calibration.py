@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symscale.errors import InputError, unknown_name
+from symscale.errors import InputError, printable, unknown_name
 from symscale.facts.machines.machine import Machine
 from symscale.facts.machines.reader import load_machine
-from symscale.language.tables import printable
 from symscale.measure.machines.preset_file import WORDS, Calibration, Fit, Stated
 from symscale.measure.operators.fitting import PROPORTIONAL, judge
 from symscale.measure.operators.operators import ELEMENTWISE, OPERATORS, PRODUCT

@@ -52,7 +52,7 @@ def take_part(
         world_size=processes, timeout=timedelta(seconds=TIMEOUT_S),
     )
     try:
-        buffers = Buffers(torch, dist, place, rank, processes)
+        buffers = TorchBuffers(torch, dist, place, rank, processes)
         if connection is None:
             while buffers.follow():
                 pass
@@ -67,7 +67,7 @@ def take_part(
         dist.destroy_process_group()
 
 
-class Buffers:
+class TorchBuffers:
     """What a process sends and receives, and how it runs each collective."""
 
     def __init__(self, torch: Any, dist: Any, place: Any, rank: int, processes: int) -> None:

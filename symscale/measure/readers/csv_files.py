@@ -10,8 +10,7 @@ refused. Tables of `torch.profiler` name the operators and their shapes.
 import re
 from collections.abc import Sequence
 
-from symscale.errors import InputError, SymscaleError
-from symscale.language.tables import printable, refusal
+from symscale.errors import InputError, SymscaleError, printable, refusal
 from symscale.measure.operators.measurement import Measurement
 from symscale.measure.operators.operators import (
     COLLECTIVE,
@@ -35,7 +34,7 @@ from symscale.measure.readers.reading import (
     with_line,
     word_bytes_of,
 )
-from symscale.measure.readers.tables import CsvTable, Row, find_table, unit_of
+from symscale.measure.readers.tables import CsvRow, CsvTable, find_table, unit_of
 from symscale.measure.readers.torch_tables import is_torch, read_torch
 
 _SIZES = ("m", "n", "k", "batch", "tokens", "width", "inputs", "devices")
@@ -74,7 +73,7 @@ def read_csv(where: str, lines: Sequence[str], options: Options) -> Reading:
     return Reading(where, kind, found, Facts(device), (0,) * len(found))
 
 
-def _word(table: CsvTable, row: Row, options: Options) -> int:
+def _word(table: CsvTable, row: CsvRow, options: Options) -> int:
     if "word_bytes" in row.cells:
         return read_whole(row.cells["word_bytes"], row.where)
     if "word" in row.cells and table.headings["word"].unit.startswith("b"):  # word_bytes
@@ -90,7 +89,7 @@ def _word(table: CsvTable, row: Row, options: Options) -> int:
     return options.word_bytes
 
 
-def _name(table: CsvTable, row: Row, options: Options) -> str:
+def _name(table: CsvTable, row: CsvRow, options: Options) -> str:
     text = row.cells.get("operator", "") or row.cells.get("collective", "")
     if text:
         try:
@@ -105,7 +104,7 @@ def _name(table: CsvTable, row: Row, options: Options) -> str:
     raise refusal(row.where, "does not say which operator it is", "add a column operator")
 
 
-def _sizes(table: CsvTable, row: Row, name: str, options: Options) -> dict[str, int]:
+def _sizes(table: CsvTable, row: CsvRow, name: str, options: Options) -> dict[str, int]:
     given: dict[str, int] = {}
     for column, text in row.cells.items():
         size = _ALIASES.get(column, column)
@@ -127,7 +126,7 @@ def _sizes(table: CsvTable, row: Row, name: str, options: Options) -> dict[str, 
         raise with_line(error, row.where) from None
 
 
-def _measurement(table: CsvTable, row: Row, options: Options) -> Measurement:
+def _measurement(table: CsvTable, row: CsvRow, options: Options) -> Measurement:
     name = _name(table, row, options)
     sizes = _sizes(table, row, name, options)
     kind = OPERATORS[name].kind
@@ -144,7 +143,7 @@ def _measurement(table: CsvTable, row: Row, options: Options) -> Measurement:
     )
 
 
-def _time_column(row: Row) -> str | None:
+def _time_column(row: CsvRow) -> str | None:
     for name in ("time", "median", "mean", "avg_time", "latency", "average_time", "elapsed",
                  "duration", "runtime", "kernel_time"):
         if row.cells.get(name, "").strip():
@@ -152,7 +151,7 @@ def _time_column(row: Row) -> str | None:
     return None
 
 
-def _seconds(table: CsvTable, row: Row, name: str, sizes: dict[str, int]) -> float:
+def _seconds(table: CsvTable, row: CsvRow, name: str, sizes: dict[str, int]) -> float:
     """Time of a row, from its time or its rate; both must agree where both are given."""
     found: dict[str, float] = {}
     column = _time_column(row)
@@ -181,7 +180,7 @@ def _seconds(table: CsvTable, row: Row, name: str, sizes: dict[str, int]) -> flo
 
 
 def _from_bandwidths(
-    table: CsvTable, row: Row, name: str, sizes: dict[str, int]
+    table: CsvTable, row: CsvRow, name: str, sizes: dict[str, int]
 ) -> dict[str, float]:
     found = {}
     for column in ("algbw", "busbw"):

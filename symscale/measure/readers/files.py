@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from symscale.errors import InputError
-from symscale.language.tables import printable
+from symscale.errors import InputError, printable
 from symscale.measure.operators.measurement import Measurement
 from symscale.measure.readers.csv_files import read_csv
 from symscale.measure.readers.json_files import read_json
@@ -43,7 +42,7 @@ def read_all(paths: Sequence[str], options: Options | None = None) -> list[Readi
         raise InputError(f"{len(paths)} files are too many; at most {MOST_FILES}")
     for path in paths:
         if paths.count(path) > 1:
-            raise InputError(f"{printable(path)}: the file is named twice; name it once")
+            raise InputError(f"{printable(path, 160)}: the file is named twice; name it once")
     return [read_measurements(path, options) for path in paths]
 
 

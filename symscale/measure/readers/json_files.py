@@ -11,9 +11,9 @@ Times are in seconds and sizes in bytes: the keys say so.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from symscale.errors import SymscaleError
+from symscale.errors import SymscaleError, printable, refusal
 from symscale.language.json_text import parse_json
-from symscale.language.tables import TypedNumber, check_keys, printable, refusal
+from symscale.language.tables import TypedNumber, check_keys
 from symscale.measure.operators.measurement import MOST_MEASUREMENTS, Measurement
 from symscale.measure.operators.operators import COLLECTIVE, OPERATORS, complete
 from symscale.measure.operators.operators import operator as named_operator
@@ -133,5 +133,5 @@ def _float(value: object, where: str) -> float:
     if isinstance(value, TypedNumber):
         return read_number(value.text, where)
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > 10**12:
-        raise refusal(where, f"{printable(str(value), 40)!r} is not a number", "write 0.0125, say")
+        raise refusal(where, f"{printable(str(value))!r} is not a number", "write 0.0125, say")
     return float(value)

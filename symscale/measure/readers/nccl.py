@@ -10,8 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from symscale.errors import InputError, unknown_name
-from symscale.language.tables import printable, refusal
+from symscale.errors import InputError, printable, refusal, unknown_name
 from symscale.measure.operators.measurement import Measurement
 from symscale.measure.operators.operators import bus_factor
 from symscale.measure.readers.reading import (

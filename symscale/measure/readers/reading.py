@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import PurePath
 
-from symscale.errors import InputError, SymscaleError
-from symscale.language.tables import printable, read_file_bytes, refusal
+from symscale.errors import InputError, SymscaleError, printable, refusal
+from symscale.language.tables import read_file_bytes
 from symscale.language.units import Unit, parse_unit
 from symscale.measure.operators.measurement import Measurement
 
@@ -132,15 +132,15 @@ def read_number(text: str, where: str) -> float:
     text = text.strip()
     if _COMMA.fullmatch(text):
         raise refusal(
-            where, f"{printable(text, 40)!r} has a decimal comma",
-            f"write {printable(text.replace(',', '.'), 40)}",
+            where, f"{printable(text)!r} has a decimal comma",
+            f"write {printable(text.replace(',', '.'))}",
         )
     if len(text) > 40 or not _NUMBER.fullmatch(text):
-        problem = f"{printable(text, 40)!r} is not a number" if text else "a number is missing"
+        problem = f"{printable(text)!r} is not a number" if text else "a number is missing"
         raise refusal(where, problem, "write such as 12.5")
     value = float(text)
     if not math.isfinite(value):
-        raise refusal(where, f"{printable(text, 40)!r} is beyond all numbers", "check the unit")
+        raise refusal(where, f"{printable(text)!r} is beyond all numbers", "check the unit")
     return value
 
 
@@ -152,7 +152,7 @@ def read_whole(text: str, where: str) -> int:
     """
     value = read_number(text, where)
     if value != int(value) or not 1 <= value <= 2**63:
-        raise refusal(where, f"{printable(text.strip(), 40)} is no count", "write 4096, say")
+        raise refusal(where, f"{printable(text.strip())} is no count", "write 4096, say")
     return int(value)
 
 
@@ -174,7 +174,7 @@ def unit_named(text: str, wanted: Unit, where: str) -> Unit:
         fits = False
     if not fits:
         raise refusal(
-            where, f"{printable(text, 40)!r} is no unit of {_kind(wanted)}", f"write {wanted}, say"
+            where, f"{printable(text)!r} is no unit of {_kind(wanted)}", f"write {wanted}, say"
         )
     return unit
 
@@ -200,14 +200,14 @@ def read_amount(text: str, unit: Unit | None, wanted: Unit, where: str) -> float
         named = unit_named(own[2], wanted, where)
         if unit is not None and named != unit:
             raise refusal(
-                where, f"{printable(text, 40)!r} is in {named} in a column of {unit}",
+                where, f"{printable(text)!r} is in {named} in a column of {unit}",
                 "use one unit",
             )
         unit, text = named, own[1]
     value = read_number(text, where)
     if unit is None:
         raise refusal(
-            where, f"{printable(text, 40)!r} has no unit",
+            where, f"{printable(text)!r} has no unit",
             f"name it in the header, such as time ({wanted}), or behind every number",
         )
     return float(Fraction(repr(value)) * unit.factor_to(wanted))  # 12.5 us are 1.25e-05 s
@@ -242,6 +242,6 @@ def word_bytes_of(text: str, where: str) -> int:
     name = text.strip().lower().removeprefix("torch.")
     if name not in _TYPES:
         raise refusal(
-            where, f"the type {printable(text, 40)!r} is unknown", "write float32 or bfloat16, say"
+            where, f"the type {printable(text)!r} is unknown", "write float32 or bfloat16, say"
         )
     return _TYPES[name]

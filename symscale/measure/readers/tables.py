@@ -5,8 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symscale.errors import InputError
-from symscale.language.tables import printable, refusal
+from symscale.errors import InputError, printable, refusal
 from symscale.language.units import Unit
 from symscale.measure.readers.reading import line_of
 
@@ -25,7 +24,7 @@ _KNOWN = {"m", "n", "k", "operator", "name", "sub_label", "sublabel", "size", "t
 
 
 @dataclass(frozen=True)
-class Heading:
+class CsvHeading:
     """A column: its name in lower case, and the unit that it states.
 
     Attributes:
@@ -40,7 +39,7 @@ class Heading:
 
 
 @dataclass(frozen=True)
-class Row:
+class CsvRow:
     """A row of a table, by the names of its columns, and the line it stands in."""
 
     cells: dict[str, str]
@@ -57,12 +56,12 @@ class CsvTable:
         where: The line of its header.
     """
 
-    headings: dict[str, Heading]
-    rows: tuple[Row, ...]
+    headings: dict[str, CsvHeading]
+    rows: tuple[CsvRow, ...]
     where: str
 
 
-def heading(text: str, index: int) -> Heading:
+def heading(text: str, index: int) -> CsvHeading:
     """Read a column's name and the unit in it.
 
     Example:
@@ -80,14 +79,14 @@ def heading(text: str, index: int) -> Heading:
     plain = name.strip().lower()
     last = re.split(r"[-_ ]", plain)[-1]
     if last in _RATES:
-        return Heading("rate", last, index)
+        return CsvHeading("rate", last, index)
     if unit.lower() in _RATES:  # throughput (TFLOPS)
-        return Heading("rate", unit, index)
+        return CsvHeading("rate", unit, index)
     if plain in _TIMES and not unit:
-        return Heading("time", plain, index)
+        return CsvHeading("time", plain, index)
     if last in ("gb/s", "mb/s") and not unit and plain not in ("gb/s", "mb/s"):
-        return Heading(plain[: -len(last)].strip("-_ ") + " traffic", last, index)
-    return Heading(_SIZES.get(plain, plain), unit, index)
+        return CsvHeading(plain[: -len(last)].strip("-_ ") + " traffic", last, index)
+    return CsvHeading(_SIZES.get(plain, plain), unit, index)
 
 
 def find_table(where: str, lines: Sequence[str]) -> CsvTable:
@@ -107,7 +106,7 @@ def find_table(where: str, lines: Sequence[str]) -> CsvTable:
     names = _fields(lines[start], mark)
     if len(names) > MOST_COLUMNS:
         raise refusal(line_of(where, start + 1), "has too many columns", f"{MOST_COLUMNS} suffice")
-    headings: dict[str, Heading] = {}
+    headings: dict[str, CsvHeading] = {}
     for index, name in enumerate(names):
         found = heading(name, index)
         if name.strip().lower().startswith("cpu-"):  # what follows is a check on the host
@@ -116,12 +115,12 @@ def find_table(where: str, lines: Sequence[str]) -> CsvTable:
             first = names[headings[found.name].index].strip()
             raise refusal(
                 line_of(where, start + 1),
-                f"columns {printable(first, 40)!r} and {printable(name.strip(), 40)!r} say the "
+                f"columns {printable(first)!r} and {printable(name.strip())!r} say the "
                 "same", "keep one",
             )
         headings[found.name] = found
     rows = [
-        Row({h.name: fields[h.index].strip() for h in headings.values()}, at)
+        CsvRow({h.name: fields[h.index].strip() for h in headings.values()}, at)
         for at, fields in _rows(where, lines, start, mark, names)
     ]
     if not rows:

@@ -8,8 +8,7 @@ row for each Measurement: label, sub_label, median (seconds), and what else it h
 
 import re
 
-from symscale.errors import SymscaleError
-from symscale.language.tables import printable, refusal
+from symscale.errors import SymscaleError, printable, refusal
 from symscale.language.units import parse_unit
 from symscale.measure.operators.measurement import Measurement
 from symscale.measure.operators.operators import COLLECTIVE, OPERATORS, complete
@@ -24,7 +23,7 @@ from symscale.measure.readers.reading import (
     with_line,
     word_bytes_of,
 )
-from symscale.measure.readers.tables import CsvTable, Row, unit_of
+from symscale.measure.readers.tables import CsvRow, CsvTable, unit_of
 
 _PROFILED = {
     "aten::mm": "matrix product", "aten::addmm": "matrix product", "aten::bmm": "batched product",
@@ -72,7 +71,7 @@ def read_torch(where: str, table: CsvTable, options: Options) -> Reading:
     return Reading(where, kind, found, Facts(notes=notes), (0,) * len(found))
 
 
-def _word(row: Row, text: str, options: Options) -> int:
+def _word(row: CsvRow, text: str, options: Options) -> int:
     for name in ("dtype", "input type", "input dtypes", "description", "env"):
         if name in row.cells and (match := _TYPE.search(row.cells[name].lower())):
             return word_bytes_of(match[1], row.where)
@@ -86,7 +85,7 @@ def _word(row: Row, text: str, options: Options) -> int:
     return options.word_bytes
 
 
-def _profiled(table: CsvTable, row: Row, options: Options) -> Measurement | None:
+def _profiled(table: CsvTable, row: CsvRow, options: Options) -> Measurement | None:
     name = _PROFILED.get(row.cells.get("name", row.cells.get("key", "")).strip())
     if name is None:
         return None
@@ -127,7 +126,7 @@ def _of_shapes(name: str, shapes: list[list[int]]) -> dict[str, int] | None:
     return {"tokens": tokens, "width": shapes[0][-1], "inputs": inputs}
 
 
-def _benchmarked(table: CsvTable, row: Row, options: Options) -> Measurement | None:
+def _benchmarked(table: CsvTable, row: CsvRow, options: Options) -> Measurement | None:
     label = row.cells["label"].strip()
     name = _LABELS.get(label.lower().replace(" ", "_").removeprefix("torch."))
     if name is None:

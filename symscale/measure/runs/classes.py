@@ -15,18 +15,16 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePath
 
-from symscale.errors import InputError, SymscaleError, unknown_name
+from symscale.errors import (
+    InputError,
+    SymscaleError,
+    printable,
+    refusal,
+    unknown_name,
+)
 from symscale.facts.machines.figures import FigureSpec, read_figure
 from symscale.facts.machines.lumped import Machine, load_machine
-from symscale.language.tables import (
-    check_keys,
-    parse_toml,
-    printable,
-    read_source,
-    read_text,
-    read_toml_file,
-    refusal,
-)
+from symscale.language.tables import check_keys, parse_toml, read_source, read_text, read_toml_file
 from symscale.language.units import parse_unit
 from symscale.simulator.transformer.step import ClusterClass, class_of_machine
 
@@ -99,7 +97,7 @@ def load_class(name: str) -> CalibratedClass:
     """
     if name.lower().endswith(".toml"):
         table = read_toml_file(name, "keep one class in one file")
-        return _read(table, printable(PurePath(name).stem, 60), printable(name), Path(name))
+        return _read(table, printable(PurePath(name).stem, 60), printable(name, 160), Path(name))
     return _packaged(name)
 
 

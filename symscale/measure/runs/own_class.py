@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from symscale.errors import InputError
+from symscale.errors import InputError, printable
 from symscale.facts.machines.lumped import Machine
-from symscale.language.tables import printable
 from symscale.language.toml_text import figure_text, quoted
 from symscale.measure.runs.classes import CalibratedClass, class_of_text
 from symscale.measure.runs.rates import (
@@ -192,8 +191,8 @@ def device_of(hardware: str, machine: Machine, target: Path) -> str:
     way = os.path.relpath(os.path.realpath(hardware), folder)
     if len(way) > LONGEST_WAY or not way.isprintable() or way != way.strip():
         raise InputError(
-            f"--hardware {printable(hardware)}: a class cannot name this path; copy the file to a "
-            "shorter, plain one"
+            f"--hardware {printable(hardware, 160)}: a class cannot name this path; "
+            "copy the file to a shorter, plain one"
         )
     return way
 

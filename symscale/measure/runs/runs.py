@@ -15,8 +15,8 @@ from symscale.costs.transformer.architecture import (
     FeedForward,
     Stack,
 )
-from symscale.errors import unknown_name
-from symscale.language.tables import printable, read_file_bytes, refusal
+from symscale.errors import printable, refusal, unknown_name
+from symscale.language.tables import read_file_bytes
 from symscale.simulator.transformer.work import Switches
 
 Metric = Literal["iteration_s", "tflops_per_device"]
@@ -155,7 +155,7 @@ def read_runs(path: str) -> list[Run]:
         InputError: If it is no such file: the line, what is wrong, what to write instead.
     """
     data = read_file_bytes(path, "a CSV file", LARGEST_FILE_BYTES, "keep the runs in several files")
-    where = printable(path)
+    where = printable(path, 160)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -291,7 +291,7 @@ def _check(
 def _count(text: str, name: str, where: str) -> int:
     number = _positive(text, name, where)
     if number != int(number):
-        raise refusal(where, f"{name} {printable(text, 40)!r} is not whole", "write a count")
+        raise refusal(where, f"{name} {printable(text)!r} is not whole", "write a count")
     return int(number)
 
 
@@ -302,18 +302,18 @@ def _positive(text: str, name: str, where: str) -> float:
         number = float("nan")
     if not number < float("inf"):
         raise refusal(
-            where, f"{name} {printable(text, 40)!r} is not a number", "write one such as 3566.5"
+            where, f"{name} {printable(text)!r} is not a number", "write one such as 3566.5"
         )
     if number <= 0:
-        raise refusal(where, f"{name} is {printable(text, 40)}, not above zero", "correct the row")
+        raise refusal(where, f"{name} is {printable(text)}, not above zero", "correct the row")
     if number > MOST:
-        raise refusal(where, f"{name} {printable(text, 40)} is too large", "correct the row")
+        raise refusal(where, f"{name} {printable(text)} is too large", "correct the row")
     if number < LEAST:
-        raise refusal(where, f"{name} {printable(text, 40)} is too small", "correct the row")
+        raise refusal(where, f"{name} {printable(text)} is too small", "correct the row")
     return number
 
 
 def _flag(text: str, name: str, where: str) -> bool:
     if text not in ("0", "1"):
-        raise refusal(where, f"{name} {printable(text, 40)!r} is neither 0 nor 1", "write 0 or 1")
+        raise refusal(where, f"{name} {printable(text)!r} is neither 0 nor 1", "write 0 or 1")
     return text == "1"

@@ -13,7 +13,7 @@ import sympy as sp
 
 from symscale.facts.machines.lumped import Machine, load_machine
 from symscale.language.symbols import symbol
-from symscale.pages.formats.document import Figure
+from symscale.pages.formats.document import FigureBlock
 from symscale.studies.comp_vs_comm.future import future_cases
 from symscale.studies.requests.parameters import numbers
 from symscale.studies.training.answer import Answer, cliffs, training_limits
@@ -37,9 +37,9 @@ class Drawing:
     draw: Callable[..., None]
 
     @property
-    def block(self) -> Figure:
+    def block(self) -> FigureBlock:
         """It as a block of a document."""
-        return Figure(self.name, self.caption)
+        return FigureBlock(self.name, self.caption)
 
 
 def limit_figures(

@@ -158,7 +158,7 @@ class Bibliography(Table):
 
 
 @dataclass(frozen=True)
-class Figure:
+class FigureBlock:
     """A drawing in a file beside the document.
 
     Attributes:
@@ -170,7 +170,7 @@ class Figure:
     caption: str
 
 
-Block: TypeAlias = Heading | Paragraph | Equation | Cases | Table | Figure
+Block: TypeAlias = Heading | Paragraph | Equation | Cases | Table | FigureBlock
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from symscale.pages.formats.document import (
     Column,
     Document,
     Equation,
-    Figure,
+    FigureBlock,
     Formula,
     Heading,
     Inline,
@@ -57,7 +57,7 @@ def body(document: Document, drawings: Mapping[str, bytes] | None = None) -> str
     """Print title and blocks of a document, to stand within a page."""
     known = drawings or {}
     blocks = "\n".join(
-        figure(b, known.get(b.file)) if isinstance(b, Figure) else _block(b)
+        figure(b, known.get(b.file)) if isinstance(b, FigureBlock) else _block(b)
         for b in document.blocks
     )
     return f"<h1>{escape(document.title)}</h1>\n{blocks}"
@@ -184,7 +184,7 @@ def _display(
     )
 
 
-def figure(block: Figure, svg: bytes | None) -> str:
+def figure(block: FigureBlock, svg: bytes | None) -> str:
     """Return a drawing with its caption; without the drawing, its file name."""
     shown = f"<code>{escape(block.file)}.svg</code>"
     if svg is not None:
@@ -204,7 +204,7 @@ def _block(block: Block) -> str:
     if isinstance(block, Cases):
         shown = least_of(block.left, block.function, block.pieces)
         return _display(shown, cases_latex(block), "")
-    if isinstance(block, Figure):
+    if isinstance(block, FigureBlock):
         return figure(block, None)
     return table(block)
 

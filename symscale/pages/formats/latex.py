@@ -14,7 +14,7 @@ from symscale.pages.formats.document import (
     Column,
     Document,
     Equation,
-    Figure,
+    FigureBlock,
     Formula,
     Heading,
     Inline,
@@ -54,7 +54,7 @@ _ESCAPES = {
 
 def render(document: Document) -> str:
     """Print a document as a standalone LaTeX file."""
-    graphics = any(isinstance(item, Figure) for item in document.blocks)
+    graphics = any(isinstance(item, FigureBlock) for item in document.blocks)
     preamble = PREAMBLE + ("\\usepackage{graphicx}\n" if graphics else "")
     parts = [
         preamble + rf"\title{{{prose(document.title)}}}",
@@ -126,7 +126,7 @@ def block(item: Block) -> str:
         return equation(item)
     if isinstance(item, Cases):
         return f"\\begin{{equation}}\n{cases_latex(item)}\n\\end{{equation}}"
-    if isinstance(item, Figure):
+    if isinstance(item, FigureBlock):
         drawn = rf"\includegraphics[width=\linewidth]{{{item.file}}}"
         lines = [r"\begin{center}", drawn, r"\end{center}", "", prose(item.caption)]
         return "\n".join(lines)

@@ -9,7 +9,7 @@ from symscale.pages.formats.document import (
     Code,
     Document,
     Equation,
-    Figure,
+    FigureBlock,
     Formula,
     Heading,
     Inline,
@@ -74,7 +74,7 @@ def _block(block: Block) -> str:
         return f"$$\n{formula.latex(block.value)}{label}\n$$"
     if isinstance(block, Cases):
         return f"$$\n{cases_latex(block)}\n$$"
-    if isinstance(block, Figure):
+    if isinstance(block, FigureBlock):
         return f"![{escape(block.caption)}]({block.file}.svg)"
     lines = ["| " + " | ".join(escape(c.title) for c in block.columns) + " |"]
     lines.append("|" + "|".join(" ---: " if c.right else " --- " for c in block.columns) + "|")

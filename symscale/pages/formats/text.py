@@ -12,7 +12,7 @@ from symscale.pages.formats.document import (
     Column,
     Document,
     Equation,
-    Figure,
+    FigureBlock,
     Formula,
     Heading,
     Inline,
@@ -70,7 +70,7 @@ def _block(block: Block, width: int) -> list[str]:
     if isinstance(block, Cases):
         head = f"    {formula.text(block.left)} = {block.function} of"
         return [head, *(line for p in block.pieces for line in _hang(formula.text(p), width, 8))]
-    if isinstance(block, Figure):
+    if isinstance(block, FigureBlock):
         return _wrap(f"[{block.file}.pdf] {block.caption}", width)
     return _table(block, width)
 

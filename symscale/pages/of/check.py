@@ -24,7 +24,7 @@ from symscale.pages.formulas import formula
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CertificateVerdict:
     """A certificate and what its checks found.
 
     Attributes:
@@ -56,12 +56,12 @@ class Verdict:
         return "<=" if self.certificate.program.sense == "maximize" else ">="
 
 
-def verdicts(certificates: Sequence[AnyCertificate]) -> tuple[Verdict, ...]:
+def verdicts(certificates: Sequence[AnyCertificate]) -> tuple[CertificateVerdict, ...]:
     """Check certificates."""
-    return tuple(Verdict(c, examine(c)) for c in certificates)
+    return tuple(CertificateVerdict(c, examine(c)) for c in certificates)
 
 
-def require_all(found: Sequence[Verdict]) -> None:
+def require_all(found: Sequence[CertificateVerdict]) -> None:
     """Raise what the first failed check found.
 
     Raises:
@@ -72,7 +72,7 @@ def require_all(found: Sequence[Verdict]) -> None:
             raise CheckFailedError(f"{verdict.certificate.piece}: {verdict.findings[-1].detail}")
 
 
-def verdict_lines(found: Sequence[Verdict]) -> str:
+def verdict_lines(found: Sequence[CertificateVerdict]) -> str:
     """A line for each certificate."""
     lines = (
         f"{'holds' if v.holds else 'does not hold'}: {v.certificate.piece}: "
@@ -82,7 +82,7 @@ def verdict_lines(found: Sequence[Verdict]) -> str:
     return "".join(lines)
 
 
-def verdict_document(title: str, found: Sequence[Verdict]) -> Document:
+def verdict_document(title: str, found: Sequence[CertificateVerdict]) -> Document:
     """Every check of every certificate."""
     failed = sum(not v.holds for v in found)
     blocks: list[Block] = [
@@ -102,7 +102,7 @@ def verdict_document(title: str, found: Sequence[Verdict]) -> Document:
     return Document(f"Check of {title}" if title else "Check", tuple(blocks))
 
 
-def verdict_data(title: str, found: Sequence[Verdict]) -> dict[str, Json]:
+def verdict_data(title: str, found: Sequence[CertificateVerdict]) -> dict[str, Json]:
     """Every check of every certificate as JSON data."""
     return {
         "problem": title,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import symscale
-from symscale.compare.simulated import Comparison
+from symscale.compare.simulated import ComparedPoint
 from symscale.facts.machines.lumped import Machine
 from symscale.pages.figures.drawing import colour, new_figure, save, styled
 from symscale.pages.formats.document import (
@@ -27,7 +27,7 @@ _ABOUT = (
     "assumptions does neither, for the plan at hand."
 )
 
-Compared = Sequence[tuple[Machine, Sequence[Comparison]]]
+Compared = Sequence[tuple[Machine, Sequence[ComparedPoint]]]
 
 
 def comparison_document(compared: Compared) -> Document:
@@ -100,7 +100,7 @@ def comparison_plot(compared: Compared, path: Path) -> None:
         save(figure, path)
 
 
-def _pair(axes: Any, machine: Machine, rows: Sequence[Comparison], shade: str) -> None:
+def _pair(axes: Any, machine: Machine, rows: Sequence[ComparedPoint], shade: str) -> None:
     xs = [r.point.plan.problem.shape.training_flop for r in rows]
     axes.plot(xs, [r.closed for r in rows], color=shade, lw=1.2, ls="--",
               label=f"{machine.title}, closed form")  # fmt: skip

@@ -27,7 +27,7 @@ from symscale.problems.answer import (
     number_of,
     rounded_neighbours,
 )
-from symscale.problems.problem import Quantity
+from symscale.problems.problem import ProblemSymbol
 from symscale.problems.sweep import Axis, Segment
 
 
@@ -231,7 +231,7 @@ def _given(found: ProblemAnswer) -> list[Block]:
     return blocks
 
 
-def _meaning(q: Quantity) -> str:
+def _meaning(q: ProblemSymbol) -> str:
     unit = "" if q.entry.unit == "1" else f" [{q.entry.unit}]"
     source = f" ({q.entry.source})" if q.entry.source else ""
     return f"{q.entry.meaning}{unit}{source}"

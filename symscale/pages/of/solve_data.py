@@ -15,7 +15,7 @@ from symscale.problems.answer import (
     number_of,
     rounded_neighbours,
 )
-from symscale.problems.problem import Problem, Quantity, Relation
+from symscale.problems.problem import Problem, ProblemSymbol, WrittenRelation
 from symscale.problems.sweep import Axis, Segment
 
 Sweeps = Mapping[Axis, Sequence[Segment]]
@@ -38,7 +38,7 @@ def strongest_first(table: Mapping[sp.Symbol, sp.Expr]) -> list[tuple[sp.Symbol,
     return sorted(table.items(), key=strength)
 
 
-def spelled(problem: Problem, relation: Relation) -> sp.Basic:
+def spelled(problem: Problem, relation: WrittenRelation) -> sp.Basic:
     """A relation with built-in names spelled out."""
     left, right = (problem.spelled_out(e) for e in (relation.left, relation.right))
     return replace(relation, left=left, right=right).relational
@@ -106,7 +106,7 @@ def _factor(factor: sp.Expr) -> Json:
     return str(factor) if at is None else number(at)
 
 
-def _parameter_data(found: ProblemAnswer, q: Quantity) -> Json:
+def _parameter_data(found: ProblemAnswer, q: ProblemSymbol) -> Json:
     value = found.values.get(q.symbol)
     return {
         "name": q.entry.name,
@@ -138,7 +138,7 @@ def _piece_data(found: ProblemAnswer, piece: AnswerPiece) -> Json:
     }
 
 
-def _variable_data(found: ProblemAnswer, q: Quantity) -> Json:
+def _variable_data(found: ProblemAnswer, q: ProblemSymbol) -> Json:
     by_piece: dict[str, Json] = {}
     for piece in found.pieces:
         if q.symbol in piece.point:

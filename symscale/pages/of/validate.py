@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import symscale
-from symscale.compare.measured import Choice, Comparison, Summary, choices, summary
+from symscale.compare.measured import ComparedRun, PlanChoice, Summary, choices, summary
 from symscale.compare.published import MemoryRow, RunSet
 from symscale.language.sources import load_sources
 from symscale.measure.runs.classes import CalibratedClass
@@ -41,13 +41,13 @@ class OwnRuns:
     """
 
     file: str
-    rows: tuple[Comparison, ...]
+    rows: tuple[ComparedRun, ...]
     classes: tuple[CalibratedClass, ...]
     notes: tuple[str, ...]
     at_bound: tuple[str, ...] = ()
 
     @property
-    def judged(self) -> tuple[Comparison, ...]:
+    def judged(self) -> tuple[ComparedRun, ...]:
         """The rows that no fit saw; all, where it saw all."""
         return tuple(row for row in self.rows if not row.seen) or self.rows
 
@@ -174,7 +174,7 @@ def _classes(classes: Sequence[CalibratedClass]) -> list[Block]:
     return [Heading("Cluster classes"), Table(columns, tuple(rows), caption), *told]
 
 
-def _rows(rows: Sequence[Comparison]) -> Table:
+def _rows(rows: Sequence[ComparedRun]) -> Table:
     columns = [
         Column("row"), Column("model"), Column("plan", wrap=True, share=0.28),
         Column("published", right=True), Column("computed", right=True),
@@ -194,7 +194,7 @@ def _rows(rows: Sequence[Comparison]) -> Table:
     return Table(tuple(columns), tuple(cells))
 
 
-def _choices(found: Sequence[Choice]) -> list[Block]:
+def _choices(found: Sequence[PlanChoice]) -> list[Block]:
     if not found:
         return []
     columns = (
@@ -278,7 +278,7 @@ def _summary(found: Summary) -> dict[str, Json]:
     }
 
 
-def _row(row: Comparison, name: str) -> dict[str, Json]:
+def _row(row: ComparedRun, name: str) -> dict[str, Json]:
     run = row.run
     return {
         "set": name, "row": run.where, "model": run.model, "plan": run.plan,
@@ -288,7 +288,7 @@ def _row(row: Comparison, name: str) -> dict[str, Json]:
     }
 
 
-def _choice_data(found: Sequence[Choice]) -> list[Json]:
+def _choice_data(found: Sequence[PlanChoice]) -> list[Json]:
     return [
         {
             "model": c.model, "runs": c.runs, "rank_correlation": c.rank_correlation,
@@ -313,7 +313,7 @@ def _class_data(classes: Sequence[CalibratedClass]) -> list[Json]:
 # The plot
 
 
-def parity_plot(groups: Sequence[tuple[str, Sequence[Comparison]]], path: Path) -> None:
+def parity_plot(groups: Sequence[tuple[str, Sequence[ComparedRun]]], path: Path) -> None:
     """Draw computed against published, times and rates apart; a band of 10 % about parity.
 
     Args:
@@ -333,7 +333,7 @@ def parity_plot(groups: Sequence[tuple[str, Sequence[Comparison]]], path: Path) 
 
 
 def _panel(
-    axes: Any, groups: Sequence[tuple[str, Sequence[Comparison]]], metric: str
+    axes: Any, groups: Sequence[tuple[str, Sequence[ComparedRun]]], metric: str
 ) -> None:
     values: list[float] = []
     for i, (name, rows) in enumerate(groups):

@@ -27,7 +27,7 @@ from symscale.simulator.sparse_mlp.space import (
     Degrees,
     Ints,
     Pipelines,
-    Problem,
+    SearchProblem,
     Space,
     degrees_of,
     divisors,
@@ -167,7 +167,7 @@ class Outline:
 
 
 def outline(
-    machine: Machine, problems: Sequence[Problem], space: Space, schedule: Schedule
+    machine: Machine, problems: Sequence[SearchProblem], space: Space, schedule: Schedule
 ) -> Outline:
     """The degrees of a space, with bounds; infinite where parameters do not fit."""
     tiers = len(machine.tiers)
@@ -183,7 +183,7 @@ def outline(
 
 
 def candidates(
-    machine: Machine, problems: Sequence[Problem], plans: Outline, chosen: Ints, space: Space,
+    machine: Machine, problems: Sequence[SearchProblem], plans: Outline, chosen: Ints, space: Space,
     schedule: Schedule,
 ) -> Candidates:
     """The plans of some degrees, before their tiers, that fit in memory.
@@ -240,7 +240,7 @@ def _recomputed(
 
 
 def _columns(
-    machine: Machine, problems: Sequence[Problem], degrees: Degrees
+    machine: Machine, problems: Sequence[SearchProblem], degrees: Degrees
 ) -> dict[str, Any]:
     columns: dict[str, Any] = dict(device_values(machine))
     models = [p.shape.values() for p in problems]

@@ -23,7 +23,7 @@ from symscale.simulator.sparse_mlp.shapes import Shape
 from symscale.simulator.sparse_mlp.space import (
     MOST_DEVICES,
     PUBLISHED_SPACE,
-    Problem,
+    SearchProblem,
     Space,
     divisors,
     tier_sizes,
@@ -139,7 +139,7 @@ def curve(
         left = list(window)
         while left:
             asked = left if tries[left[0]] <= 1 else left[:_LATE]
-            problems = [Problem(shapes[k], first[k] << tries[k]) for k in asked]
+            problems = [SearchProblem(shapes[k], first[k] << tries[k]) for k in asked]
             plans = search(machine, problems, schedule=schedule, deadline_s=duration_s)
             for k, best in zip(asked, plans, strict=True):
                 tries[k] += 1
@@ -183,7 +183,7 @@ def _any_size(
         needed = shape.training_flop / (duration_s * device_values(machine)["C_s"])
         most = min(MOST_DEVICES, first_cluster(machine, shape, duration_s) << (DOUBLINGS - 1))
         for devices in cluster_sizes(machine, shape, ceil(needed), most):
-            problem = Problem(shape, devices)
+            problem = SearchProblem(shape, devices)
             plans = search(
                 machine, [problem], schedule=schedule, deadline_s=duration_s, space=space
             )[0]

@@ -12,7 +12,7 @@ from symscale.simulator.sparse_mlp.search import search
 from symscale.simulator.sparse_mlp.shapes import Shape
 from symscale.simulator.sparse_mlp.space import (
     PUBLISHED_SPACE,
-    Problem,
+    SearchProblem,
     Space,
     degrees_of,
     pipeline_counts,
@@ -24,7 +24,7 @@ _MOST_DOUBLINGS = 50
 
 
 @dataclass(frozen=True)
-class Component:
+class TimeComponent:
     """A component of the time of a step.
 
     Attributes:
@@ -73,7 +73,7 @@ def best_plans(
         >>> best.plan.microbatches, binding(best)
         (128, 'matrix products')
     """
-    problem = Problem(shape, devices)
+    problem = SearchProblem(shape, devices)
     plans = search(
         machine, [problem], schedule=schedule, count=count, deadline_s=duration_s, space=space
     )[0]
@@ -104,14 +104,15 @@ def smallest_cluster(
     if space != PUBLISHED_SPACE:
         sizes = cluster_sizes(machine, shape, 1, sizes[-1])
     for devices in sizes:
-        problem = Problem(shape, devices)
+        problem = SearchProblem(shape, devices)
         if search(machine, [problem], schedule=schedule, deadline_s=duration_s, space=space)[0]:
             return problem.devices
     return None
 
 
 def _reason(
-    machine: Machine, problem: Problem, schedule: Schedule, duration_s: float | None, space: Space
+    machine: Machine, problem: SearchProblem, schedule: Schedule, duration_s: float | None,
+    space: Space,
 ) -> str:
     """The first constraint that rules out all plans."""
     if tier_sizes(machine, problem.devices) is None:
@@ -139,7 +140,7 @@ def _reason(
     return "memory: no plan's parameters, optimizer and activations fit the devices"
 
 
-def components(point: Point) -> list[Component]:
+def components(point: Point) -> list[TimeComponent]:
     """The components of a step, what hides behind what, and which binds.
 
     Matrix products, traffic that overlaps, and in zero-bubble schedules latency run side by
@@ -165,14 +166,16 @@ def components(point: Point) -> list[Component]:
     shown = sum(s for n, s in seconds.items() if n in _TRAFFIC and not overlap[n])
     idle = (rivals[longest] + shown) * parts["f_idle"] / (1 - parts["f_idle"])
     rows = [
-        Component(n, s, overlap[n] and _rival(n) != longest, overlap[n] and _rival(n) == longest)
+        TimeComponent(
+            n, s, overlap[n] and _rival(n) != longest, overlap[n] and _rival(n) == longest
+        )
         for n, s in seconds.items()
     ]
     return [
         *rows,
-        Component("gradient reduction", parts["t_DP"], schedule.overlap_data, False),
-        Component("latency of the gradient reduction", parts["l_DP"], False, False),
-        Component("pipeline bubble", 0.0 if schedule.zero_bubble else idle, False, False),
+        TimeComponent("gradient reduction", parts["t_DP"], schedule.overlap_data, False),
+        TimeComponent("latency of the gradient reduction", parts["l_DP"], False, False),
+        TimeComponent("pipeline bubble", 0.0 if schedule.zero_bubble else idle, False, False),
     ]
 
 

@@ -28,7 +28,7 @@ from symscale.simulator.sparse_mlp.space import (
     ORDER,
     PUBLISHED_SPACE,
     Ints,
-    Problem,
+    SearchProblem,
     Space,
     inner_splits,
     pipeline_counts,
@@ -55,7 +55,7 @@ class Found:
         step_s: Time of a step, seconds.
     """
 
-    problem: Problem
+    problem: SearchProblem
     degrees: Mapping[str, tuple[int, ...]]
     microbatches: int
     interleaving: int
@@ -131,7 +131,7 @@ class _Best:
 
 def search(
     machine: Machine,
-    problems: Sequence[Problem],
+    problems: Sequence[SearchProblem],
     *,
     schedule: Schedule = OVERLAPPED,
     count: int = 1,
@@ -167,7 +167,8 @@ def search(
 
 
 def _search(
-    machine: Machine, problems: Sequence[Problem], space: Space, schedule: Schedule, best: _Best
+    machine: Machine, problems: Sequence[SearchProblem], space: Space, schedule: Schedule,
+    best: _Best,
 ) -> None:
     plans = outline(machine, problems, space, schedule)
     owner = plans.degrees.owner
@@ -187,7 +188,7 @@ def _search(
 
 
 def _look(
-    machine: Machine, problems: Sequence[Problem], table: Candidates, schedule: Schedule,
+    machine: Machine, problems: Sequence[SearchProblem], table: Candidates, schedule: Schedule,
     best: _Best,
 ) -> None:
     """Try the tiers of candidates, those of lowest bound first."""
@@ -247,7 +248,7 @@ def _try_tiers(machine: Machine, table: Candidates, rows: Ints, schedule: Schedu
 
 
 def _found(
-    table: Candidates, problems: Sequence[Problem], pool: _Pool, k: int, schedule: Schedule
+    table: Candidates, problems: Sequence[SearchProblem], pool: _Pool, k: int, schedule: Schedule
 ) -> Found:
     row = pool.row[k : k + 1]
     lower = table.lower_degrees(row, pool.split[k : k + 1])[0]

@@ -37,7 +37,7 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
-class Problem:
+class SearchProblem:
     """A model on a cluster.
 
     Attributes:
@@ -207,19 +207,19 @@ class Degrees:
         return Degrees(self.table[:, chosen], self.owner[chosen])
 
 
-def _divides(problem: Problem) -> bool:
+def _divides(problem: SearchProblem) -> bool:
     """Whether a cluster is a product of divisors of what may be split; others have no plans."""
     s = problem.shape
     whole = s.experts * s.layers * s.d_model * s.d_ff * s.batch_tokens
     return problem.devices <= MOST_DEVICES and whole % problem.devices == 0
 
 
-def degrees_of(space: Space, problems: Sequence[Problem]) -> Degrees:
+def degrees_of(space: Space, problems: Sequence[SearchProblem]) -> Degrees:
     """The degrees of a space that divide what they split.
 
     Example:
         >>> from symscale.simulator.sparse_mlp.shapes import make_shape
-        >>> degrees_of(PUBLISHED_SPACE, [Problem(make_shape(12288), 2048)]).table.shape[1]
+        >>> degrees_of(PUBLISHED_SPACE, [SearchProblem(make_shape(12288), 2048)]).table.shape[1]
         145
     """
     none = np.zeros((len(ORDER), 0), dtype=np.int64)
@@ -265,7 +265,7 @@ class Pipelines:
         return Pipelines(*(column[chosen] for column in self.__dict__.values()))
 
 
-def _stages_of(problems: Sequence[Problem], degrees: Degrees) -> list[tuple[int, int, int]]:
+def _stages_of(problems: Sequence[SearchProblem], degrees: Degrees) -> list[tuple[int, int, int]]:
     """Tokens of each replica and expert, stages, and blocks of a stage; 0 tokens if uneven."""
     share = np.array([p.shape.batch_tokens // p.shape.experts for p in problems])[degrees.owner]
     layers = np.array([p.shape.layers for p in problems])[degrees.owner]
@@ -274,13 +274,13 @@ def _stages_of(problems: Sequence[Problem], degrees: Degrees) -> list[tuple[int,
     return list(zip(tokens.tolist(), stages.tolist(), (layers // stages).tolist(), strict=True))
 
 
-def pipeline_counts(space: Space, problems: Sequence[Problem], degrees: Degrees) -> Ints:
+def pipeline_counts(space: Space, problems: Sequence[SearchProblem], degrees: Degrees) -> Ints:
     """How many pipelines each of some degrees has."""
     counts = [len(space.pipelines(*k)) if k[0] else 0 for k in _stages_of(problems, degrees)]
     return np.array(counts, dtype=np.int64)
 
 
-def pipelines_of(space: Space, problems: Sequence[Problem], degrees: Degrees) -> Pipelines:
+def pipelines_of(space: Space, problems: Sequence[SearchProblem], degrees: Degrees) -> Pipelines:
     """The microbatches and schedules of a space for some degrees."""
     codes: dict[tuple[int, int, int], int] = {}
     keys = _stages_of(problems, degrees)
@@ -353,13 +353,13 @@ def inner_splits(sizes: tuple[int, ...]) -> Ints:
     return table
 
 
-def count_plans(machine: Machine, problem: Problem, space: Space = PUBLISHED_SPACE) -> int:
+def count_plans(machine: Machine, problem: SearchProblem, space: Space = PUBLISHED_SPACE) -> int:
     """How many plans a space has for a model on a cluster.
 
     Example:
         >>> from symscale.facts.machines.lumped import load_machine
         >>> from symscale.simulator.sparse_mlp.shapes import make_shape
-        >>> count_plans(load_machine("h100-sxm"), Problem(make_shape(12288), 2048))
+        >>> count_plans(load_machine("h100-sxm"), SearchProblem(make_shape(12288), 2048))
         7516
     """
     sizes = tier_sizes(machine, problem.devices)

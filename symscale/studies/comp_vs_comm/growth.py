@@ -25,13 +25,13 @@ from symscale.errors import (
     ParseError,
     SymscaleError,
     UnknownNameError,
+    printable,
     unknown_name,
 )
 from symscale.language.dimensions import unit_of
 from symscale.language.parsing import parse_expression
 from symscale.language.symbols import NOTATION, PATH_EXPONENT, Notation, notation
 from symscale.language.units import parse_unit
-from symscale.studies.requests.parameters import short
 
 MAX_TEXTS = 50  # of paths, and of assumptions
 MAX_LENGTH = 2000  # of each
@@ -125,7 +125,7 @@ def ratio_asymptotics(
     for symbol in symbols:
         if symbol in path:
             raise InputError(
-                f"--in {short(growing or '')}: {symbol} follows from --along; leave it out"
+                f"--in {printable(growing or '', 60)}: {symbol} follows from --along; leave it out"
             )
     lower = {e.symbol: sp.Integer(e.lower) for e in NOTATION.values() if e.lower is not None}
     growth = Growth(symbols, assumptions, path, lower)
@@ -133,7 +133,7 @@ def ratio_asymptotics(
     try:
         found = asymptotics(cost.expr, growth, expected)
     except SymscaleError as error:
-        raise error.with_context(short(ratio)) from None
+        raise error.with_context(printable(ratio, 60)) from None
     return RatioAsymptotics(
         ratio.strip(), cost, {s: m.expr for s, m in given.items()}, growth, found, expectation,
         _notes(cost, path, growing, symbols, assumptions, ratio),
@@ -152,7 +152,7 @@ def _notes(
     idle = [s for s in path if s not in used | compared]
     if growing is not None:
         idle += [s for s in symbols if s not in used | compared]
-    return tuple(f"{symbol} does not occur in {short(ratio)}" for symbol in idle)
+    return tuple(f"{symbol} does not occur in {printable(ratio, 60)}" for symbol in idle)
 
 
 def read_ratio(text: str, costs: Mapping[str, Cost]) -> Cost:
@@ -182,7 +182,7 @@ def read_ratio(text: str, costs: Mapping[str, Cost]) -> Cost:
         units.update({stand_in[name]: cost.unit for name, cost in used.items()})
         unit = unit_of(expr, units)
     except InputError as error:
-        raise error.with_context(short(text)) from None
+        raise error.with_context(printable(text, 60)) from None
     return Cost(expr.xreplace({stand_in[name]: cost.expr for name, cost in used.items()}), unit)
 
 
@@ -316,7 +316,7 @@ def _class(text: str) -> tuple[Relation, str]:
             return relation, match[2]
     close = difflib.get_close_matches(name[:100], RELATIONS, n=2, cutoff=0.5)
     near = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(RELATIONS)}"
-    raise UnknownNameError(f"unknown class {short(name)!r}; {near}")
+    raise UnknownNameError(f"unknown class {printable(name, 60)!r}; {near}")
 
 
 def _size(name: str) -> Notation:
@@ -375,4 +375,4 @@ def _require_short(text: str, what: str) -> None:
 
 
 def _about(option: str, text: str, error: SymscaleError) -> SymscaleError:
-    return error.with_context(f"{option} {short(text)}")
+    return error.with_context(f"{option} {printable(text, 60)}")

@@ -8,7 +8,14 @@ import sympy as sp
 
 from symscale.algebra.exact.domain import Interval
 from symscale.algebra.exact.monomial import Monomial
-from symscale.errors import FormulaError, InputError, SymscaleError, UnitError, unknown_name
+from symscale.errors import (
+    FormulaError,
+    InputError,
+    SymscaleError,
+    UnitError,
+    printable,
+    unknown_name,
+)
 from symscale.facts.machines.lumped import LumpedDevice, parameters_of
 from symscale.language.dimensions import unit_of
 from symscale.language.parsing import parse_assignment, parse_expression
@@ -130,7 +137,8 @@ def read_settings(texts: Iterable[str]) -> dict[str, sp.Expr]:
             raise unknown_name("symbol", name, NOTATION, see="symscale symbols")
         if name in pending and pending[name][1] != value:
             raise InputError(
-                f"{name} is set twice, to {short(pending[name][1])} and to {short(value)}"
+                f"{name} is set twice, to {printable(pending[name][1], 60)} and to "
+                f"{printable(value, 60)}"
             )
         pending[name] = (text, value)
     for name in sorted(pending, key=lambda n: n != "w"):  # the others may count in words
@@ -138,7 +146,7 @@ def read_settings(texts: Iterable[str]) -> dict[str, sp.Expr]:
         try:
             settings[name] = read_value(name, value, settings.get("w", WORD_BYTES))
         except SymscaleError as error:
-            raise error.with_context(f"--set {short(text)}") from None
+            raise error.with_context(f"--set {printable(text, 60)}") from None
     return settings
 
 
@@ -165,12 +173,6 @@ def read_value(name: str, text: str, word: sp.Expr = WORD_BYTES) -> sp.Expr:
     _check_domain(entry, value)
     _check_unit(entry, value)
     return value
-
-
-def short(text: str) -> str:
-    """Return the beginning of a user's text, on one line and printable."""
-    printable = "".join(c if c.isprintable() else "?" for c in text[:60])
-    return printable if len(text) <= 60 else printable + "..."
 
 
 def _read_quantity(entry: Notation, value: str, word: sp.Expr) -> sp.Expr:

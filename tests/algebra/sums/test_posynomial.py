@@ -23,7 +23,7 @@ from symscale.errors import FormulaError, InfeasibleError, UnboundedError
 from symscale.language.parsing import parse_expression, parse_relation
 from symscale.language.symbols import NOTATION, Notation, symbols
 from symscale.problems.answer import answer
-from symscale.problems.problem import Problem, Quantity
+from symscale.problems.problem import Problem, ProblemSymbol
 
 T, N, P, C, W = symbols("T N P C W_net")
 L, E, tau = symbols("L E tau")
@@ -216,8 +216,8 @@ def test_objectives_that_are_refused(sense: str, text: str, blame: str) -> None:
         goal(sense, text, L=1)
 
 
-def own(name: str, default: int | None = None, lower: int | None = None) -> Quantity:
-    return Quantity(
+def own(name: str, default: int | None = None, lower: int | None = None) -> ProblemSymbol:
+    return ProblemSymbol(
         Notation(name, "1", name, name),
         None if default is None else sp.Integer(default),
         None if lower is None else sp.Integer(lower),

@@ -35,7 +35,7 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 import warnings
-from symscale.measure.operators.torch_processes import Buffers
+from symscale.measure.operators.torch_processes import TorchBuffers
 from symscale.measure.operators.processes import COLLECTIVES
 
 warnings.simplefilter("ignore")
@@ -212,7 +212,7 @@ def test_messages_on_accelerators_are_repeated() -> None:
     torch = SimpleNamespace(
         bfloat16=1, float32=2, int64=3, ones=lambda *_, **__: None, zeros=lambda *_, **__: None
     )
-    buffers = torch_processes.Buffers(torch, None, SimpleNamespace(type="cuda"), 0, 4)
+    buffers = torch_processes.TorchBuffers(torch, None, SimpleNamespace(type="cuda"), 0, 4)
     buffers.tell = lambda *given: asked.append(given)  # type: ignore[method-assign]
     buffers.run = lambda *_: 1e-4  # type: ignore[method-assign]
     list(paced(buffers.lead, [2**16, 2**18, 2**20], buffers.word_bytes, 4, 0.0))

@@ -26,7 +26,7 @@ from symscale.simulator.sparse_mlp.space import (
     ORDER,
     PUBLISHED_SPACE,
     WIDE_SPACE,
-    Problem,
+    SearchProblem,
     count_plans,
     degrees_of,
     divisors,
@@ -106,7 +106,7 @@ def test_scaling_that_does_not_end_has_no_end() -> None:
     assert end_of_linear_scaling(loaded, points) is None
 
 
-def every_plan(machine_name: str, problem: Problem) -> list[tuple[float, bool]]:
+def every_plan(machine_name: str, problem: SearchProblem) -> list[tuple[float, bool]]:
     """Time and feasibility of every published plan, by loops, one rule of the page at a time."""
     machine, s, devices = load_machine(machine_name), problem.shape, problem.devices
     sizes = [t.size for t in machine.tiers[:-1] if t.size]
@@ -172,7 +172,7 @@ SMALL = [
 @pytest.mark.parametrize(("machine", "shape", "devices"), SMALL)
 def test_an_exhaustive_search_finds_the_same(machine: str, shape: Shape, devices: int) -> None:
     """The best twenty plans, by looping over the rules as the study states them."""
-    problem = Problem(shape, devices)
+    problem = SearchProblem(shape, devices)
     expected = every_plan(machine, problem)
     assert len(expected) > 30
     found = search(load_machine(machine), [problem], count=20)[0]
@@ -183,15 +183,15 @@ def test_an_exhaustive_search_finds_the_same(machine: str, shape: Shape, devices
 @pytest.mark.parametrize(("machine", "shape", "devices"), SMALL)
 def test_plans_are_counted(machine: str, shape: Shape, devices: int) -> None:
     """Memory, which the count leaves out, rules out none of these."""
-    expected = every_plan(machine, Problem(shape, devices))
-    assert count_plans(load_machine(machine), Problem(shape, devices)) == len(expected)
+    expected = every_plan(machine, SearchProblem(shape, devices))
+    assert count_plans(load_machine(machine), SearchProblem(shape, devices)) == len(expected)
 
 
 @pytest.mark.parametrize(("machine", "shape", "devices"), SMALL)
 def test_a_found_plan_is_what_it_says(machine: str, shape: Shape, devices: int) -> None:
     """Evaluated alone it takes the same time; its degrees multiply to the cluster."""
     loaded = load_machine(machine)
-    for found in search(loaded, [Problem(shape, devices)], count=5)[0]:
+    for found in search(loaded, [SearchProblem(shape, devices)], count=5)[0]:
         assert prod(prod(d) for d in found.degrees.values()) == devices
         values = {
             **shape.values(), "m": found.microbatches, "v": found.interleaving,
@@ -205,7 +205,7 @@ def test_a_found_plan_is_what_it_says(machine: str, shape: Shape, devices: int) 
 
 def test_many_problems_at_once_are_each_alone() -> None:
     machine = load_machine("h100-sxm")
-    problems = [Problem(shape, devices) for _, shape, devices in SMALL if devices != 512]
+    problems = [SearchProblem(shape, devices) for _, shape, devices in SMALL if devices != 512]
     together = search(machine, problems, count=3)
     assert together == [search(machine, [p], count=3)[0] for p in problems]
 
@@ -213,7 +213,7 @@ def test_many_problems_at_once_are_each_alone() -> None:
 def test_a_deadline_hides_slower_plans_only() -> None:
     machine = load_machine("h100-sxm")
     shape = SMALL[0][1]
-    problem = Problem(shape, 64)
+    problem = SearchProblem(shape, 64)
     every = search(machine, [problem], count=10)[0]
     steps = shape.run_tokens / shape.batch_tokens
     deadline = every[3].step_s * steps * (1 + 1e-9)
@@ -223,18 +223,19 @@ def test_a_deadline_hides_slower_plans_only() -> None:
 
 def test_too_little_memory_leaves_no_plan() -> None:
     """2.3e11 parameters need 5 words of 2 byte each: 2.3 TB, more than 16 devices have."""
-    found = search(load_machine("h100-sxm"), [Problem(make_shape(12288), 16)])
+    found = search(load_machine("h100-sxm"), [SearchProblem(make_shape(12288), 16)])
     assert found == [[]]
 
 
 def test_a_cluster_that_no_node_divides_has_no_plan() -> None:
     assert tier_sizes(load_machine("h100-sxm"), 12) is None
-    assert search(load_machine("h100-sxm"), [Problem(SMALL[0][1], 12)]) == [[]]
+    assert search(load_machine("h100-sxm"), [SearchProblem(SMALL[0][1], 12)]) == [[]]
 
 
 def test_a_cluster_within_a_node() -> None:
     """Four devices are joined by the node's links; nothing crosses the outer tier."""
-    found = search(load_machine("h100-sxm"), [Problem(Shape(1024, 4096, 8, 1, 2**17, 1e9), 4)])[0]
+    problem = SearchProblem(Shape(1024, 4096, 8, 1, 2**17, 1e9), 4)
+    found = search(load_machine("h100-sxm"), [problem])[0]
     assert all(d[1] == 1 for d in found[0].degrees.values())
 
 
@@ -269,7 +270,8 @@ def test_inner_splits_are_all_and_distinct() -> None:
 
 
 def test_degrees_multiply_to_the_cluster() -> None:
-    problems = [Problem(make_shape(16384, Rules(experts=SPARSE)), 10 * 2**k) for k in (10, 13)]
+    shape = make_shape(16384, Rules(experts=SPARSE))
+    problems = [SearchProblem(shape, 10 * 2**k) for k in (10, 13)]
     degrees = degrees_of(PUBLISHED_SPACE, problems)
     whole = np.array([p.devices for p in problems])[degrees.owner]
     assert (degrees.table.prod(axis=0) == whole).all()
@@ -279,7 +281,7 @@ TIGHT = ("v100-sxm", Shape(4096, 2**14, 64, 1, 8 * 262147, 1e9), 16)
 """Microbatches of 262147 tokens or of few: activations fit only if computed again, or slowly."""
 
 
-def every_wide_plan(machine_name: str, problem: Problem) -> list[float]:
+def every_wide_plan(machine_name: str, problem: SearchProblem) -> list[float]:
     """Times of every plan of the wide space that fits with its activations, by loops."""
     machine, s, devices = load_machine(machine_name), problem.shape, problem.devices
     sizes = [t.size for t in machine.tiers[:-1] if t.size]
@@ -325,8 +327,8 @@ def every_wide_plan(machine_name: str, problem: Problem) -> list[float]:
     ],
 )
 def test_the_wide_search_finds_the_best_of_all(machine: str, shape: Shape, devices: int) -> None:
-    found = search(load_machine(machine), [Problem(shape, devices)], space=WIDE_SPACE)[0]
-    expected = every_wide_plan(machine, Problem(shape, devices))
+    found = search(load_machine(machine), [SearchProblem(shape, devices)], space=WIDE_SPACE)[0]
+    expected = every_wide_plan(machine, SearchProblem(shape, devices))
     assert len(expected) > 300
     assert found[0].schedule.recompute is ((machine, shape, devices) == TIGHT)
     assert math.isclose(found[0].step_s, expected[0], rel_tol=1e-12)
@@ -372,7 +374,7 @@ def test_a_cluster_that_divides_nothing_has_no_plan() -> None:
     """Neither a large prime, which would take long to factor, nor what 64 bits do not hold."""
     shape = make_shape(12288)
     for devices in (2**61 - 1, 2**64, 8 * 1009):
-        assert search(load_machine("h100-sxm"), [Problem(shape, devices)]) == [[]]
+        assert search(load_machine("h100-sxm"), [SearchProblem(shape, devices)]) == [[]]
 
 
 def test_sizes_beyond_what_is_exact_are_refused() -> None:
