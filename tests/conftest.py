@@ -53,7 +53,7 @@ def rewrite_golden(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Show no progress on the streams that tests read, however slow the machine is."""
-    monkeypatch.setattr("symscale.cli.output.emit._PATIENCE_S", 1e6)
+    monkeypatch.setattr("symscale.cli.output.progress._PATIENCE_S", 1e6)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from symscale.cli.app import app
 from symscale.derivation.library import derivation_names, derivation_titles
 from symscale.pages.formats import markdown
 from symscale.pages.of.explore import explorer_page
-from symscale.pages.of.hardware import symbols_document
+from symscale.pages.of.symbols import Symbols
 from symscale.studies.explorers.all import explorer_titles, load_explorer
 
 DOCS = ROOT / "docs"
@@ -72,7 +72,7 @@ def explorer(name: str) -> str:
 PAGES: dict[str, Callable[[], str]] = {
     **{f"explore/{name}.html": partial(explorer, name) for name in explorer_titles()},
     "cli.md": cli_page,
-    "notation.md": lambda: markdown.render(symbols_document()),
+    "notation.md": lambda: markdown.render(Symbols().document()),
     "gallery.md": gallery_page,
 }
 

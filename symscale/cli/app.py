@@ -5,15 +5,55 @@ import sys
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 import symscale
-from symscale.cli.options.shared import OneOfEach
-from symscale.cli.output.emit import leave_output
-from symscale.errors import SymscaleError
+from symscale.cli.commands.asymptotics import asymptotics
+from symscale.cli.commands.check import check
+from symscale.cli.commands.cliffs import cliffs
+from symscale.cli.commands.compare import compare
+from symscale.cli.commands.cost import cost
+from symscale.cli.commands.derivations import derivations
+from symscale.cli.commands.derive import derive
+from symscale.cli.commands.evaluate import evaluate
+from symscale.cli.commands.explore import explore
+from symscale.cli.commands.fit import fit
+from symscale.cli.commands.hardware import hardware
+from symscale.cli.commands.limits import limits
+from symscale.cli.commands.models import models
+from symscale.cli.commands.plan import plan
+from symscale.cli.commands.profile import profile
+from symscale.cli.commands.project import project
+from symscale.cli.commands.ratio import ratio
+from symscale.cli.commands.report import report
+from symscale.cli.commands.simulate import simulate
+from symscale.cli.commands.solve import solve
+from symscale.cli.commands.sweep import sweep
+from symscale.cli.commands.symbols import symbols
+from symscale.cli.commands.validate import validate
+from symscale.cli.options.expand import expanded
+from symscale.cli.output.output import leave_output
+from symscale.errors import InputError, SymscaleError
 
 _LONGEST_LINE = 1000
 _UsageError: Any = typer.BadParameter.__base__  # Typer does not export it
+
+
+class OneOfEach(TyperCommand):
+    """A command that refuses an option given twice, unless it may be repeated."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Read the arguments.
+
+        Raises:
+            InputError: If an option is given twice.
+        """
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for option in given:
+            single = isinstance(option, TyperOption) and not (option.is_flag or option.multiple)
+            if single and given.count(option) > 1:
+                raise InputError(f"{option.opts[-1]} is given twice; give it once")
+        return super().parse_args(ctx, args)
 
 
 class _Group(TyperGroup):
@@ -86,43 +126,12 @@ def symscale_command(
         raise typer.Exit(2)
 
 
-from symscale.cli.commands import (  # noqa: E402  # they need `app`
-    asymptotics,
-    compare,
-    cost,
-    derive,
-    explore,
-    fit,
-    hardware,
-    limits,
-    plan,
-    profile,
-    project,
-    ratio,
-    report,
-    simulate,
-    solve,
-    symbols,
-    validate,
+COMMANDS = (
+    limits, cliffs, derive, derivations, explore, hardware, symbols, solve, check, cost, ratio,
+    sweep, models, asymptotics, simulate, evaluate, validate, plan, report, compare, fit,
+    profile, project,
 )
+"""The commands, in the order of the help."""
 
-limits.register(app)
-derive.register(app)
-explore.register(app)
-hardware.register(app)
-symbols.register(app)
-solve.register(app)
-cost.register(app)
-ratio.register(app)
-asymptotics.register(app)
-simulate.register(app)
-validate.register(app)
-plan.register(app)
-report.register(app)
-compare.register(app)
-fit.register(app)
-profile.register(app)
-project.register(app)
-
-for command in app.registered_commands:
-    command.cls = OneOfEach
+for function in COMMANDS:
+    app.command(cls=OneOfEach)(expanded(function))

@@ -21,6 +21,10 @@ FEWEST_RANKED = 3
 """Runs of a model from which ranks are compared."""
 
 
+UNITS = {"iteration_s": "s", "tflops_per_device": "TFLOP/s"}
+"""Of what runs are measured by."""
+
+
 @dataclass(frozen=True)
 class ComparedRun:
     """One published value beside the computed one.

@@ -17,6 +17,7 @@ import sympy as sp
 
 from symscale.algebra.products.limit import Limit
 from symscale.algebra.products.solve import solve
+from symscale.answers import Answer
 from symscale.facts.machines.lumped import Machine, lump, parameters_of
 from symscale.language.symbols import symbol
 from symscale.simulator.sparse_mlp.curve import Point
@@ -51,6 +52,18 @@ class ComparedPoint:
     def ratio(self) -> float:
         """Simulated utilization over that of the closed form."""
         return self.point.utilization / self.closed
+
+
+@dataclass(frozen=True, repr=False)
+class ComparedCurves(Answer):
+    """Curves of several machines, each point beside the closed form.
+
+    Attributes:
+        curves: The machines with their points.
+    """
+
+    page = "compare"
+    curves: tuple[tuple[Machine, tuple[ComparedPoint, ...]], ...]
 
 
 @lru_cache(maxsize=4)

@@ -13,6 +13,7 @@ from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.rewrites.convexity import check_minimum, derivative_at
 from symscale.algebra.rewrites.rewrite import Rewrite, relate
 from symscale.algebra.rewrites.sampling import DIGITS, TOLERANCE, holds, sample, shown, value_of
+from symscale.answers import Answer
 from symscale.derivation.steps import (
     Derivation,
     Step,
@@ -41,6 +42,29 @@ class StepCheck:
     key: str
     exact: bool | None
     points: int
+
+
+@dataclass(frozen=True, repr=False)
+class CheckedDerivation(Answer):
+    """A derivation and what the checks of its steps found.
+
+    Attributes:
+        derivation: The derivation.
+        checks: One check for each step.
+    """
+
+    page = "derive"
+    derivation: Derivation
+    checks: tuple[StepCheck, ...]
+
+
+def checked(derivation: Derivation) -> CheckedDerivation:
+    """Check a derivation.
+
+    Raises:
+        CheckFailedError: If a step does not hold.
+    """
+    return CheckedDerivation(derivation, tuple(check_derivation(derivation)))
 
 
 def check_derivation(derivation: Derivation, seed: int = 0) -> tuple[StepCheck, ...]:

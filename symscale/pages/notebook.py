@@ -1,39 +1,15 @@
 """What values look like in a notebook: LaTeX, HTML, Markdown and text of each kind."""
 
-from collections.abc import Callable, Mapping
 from html import escape
-from types import MappingProxyType
-from typing import Any
 
-from symscale.answers import Shown
+from symscale.answers import Answer, Shown
 from symscale.costs.cost import Cost
-from symscale.derivation.checks import check_derivation
+from symscale.derivation.checks import checked
 from symscale.derivation.steps import Derivation
 from symscale.pages.formats import html, latex, markdown, text
 from symscale.pages.formats.document import Document
-from symscale.pages.of.cost import costs_document
-from symscale.pages.of.derive import derivation_document
-from symscale.pages.of.limits import cliffs_document, limits_document
-from symscale.pages.of.ratio import ratios_document
-from symscale.pages.of.solve import problem_document
-from symscale.problems.answer import ProblemAnswer
-from symscale.studies.comp_vs_comm.answer import RatioAnswer
-from symscale.studies.cost.answer import CostAnswer
-from symscale.studies.training.answer import Answer, CliffsAnswer
 
 WIDTH = 100
-
-DOCUMENTS: Mapping[type, Callable[[Any], Document]] = MappingProxyType(
-    {
-        CliffsAnswer: cliffs_document,
-        Answer: limits_document,
-        CostAnswer: costs_document,
-        RatioAnswer: ratios_document,
-        ProblemAnswer: lambda found: problem_document(found, {}),
-        Derivation: lambda d: derivation_document(d, check_derivation(d)),
-    }
-)
-"""What makes a document of each kind of value; the first kind that fits is taken."""
 
 
 def bundle(value: Shown) -> dict[str, str]:
@@ -46,9 +22,10 @@ def bundle(value: Shown) -> dict[str, str]:
     """
     if isinstance(value, Cost):
         return _of_cost(value)
-    for kind, make in DOCUMENTS.items():
-        if isinstance(value, kind):
-            return _of_document(make(value))
+    if isinstance(value, Derivation):
+        return _of_document(checked(value).document())
+    if isinstance(value, Answer):
+        return _of_document(value.document())
     raise TypeError(f"{type(value).__name__} has no form for notebooks")
 
 

@@ -18,7 +18,7 @@ from symscale.algebra.sums.numeric import NumericalOptimum, minimize
 from symscale.algebra.sums.posynomial import all_monomial
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
 from symscale.algebra.sums.solve import SumPiece, closed_forms
-from symscale.answers import Shown
+from symscale.answers import Answer
 from symscale.errors import NoAnswerError, SymscaleError
 from symscale.problems.problem import Problem
 
@@ -83,8 +83,8 @@ def number_of(expr: sp.Expr, values: Values) -> mp.mpf | None:
         return mp.mpf(sp.N(expr.xreplace(dict(values)), 25)._mpf_)
 
 
-@dataclass(frozen=True)
-class ProblemAnswer(Shown):
+@dataclass(frozen=True, repr=False)
+class ProblemAnswer(Answer):
     """The answer to a problem.
 
     Attributes:
@@ -97,6 +97,7 @@ class ProblemAnswer(Shown):
         bounds: Where there are sums: the two problems that enclose it.
     """
 
+    page = "solve"
     problem: Problem
     values: Values
     program: GeometricProgram

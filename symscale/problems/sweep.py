@@ -9,6 +9,7 @@ import mpmath as mp
 import sympy as sp
 
 from symscale.algebra.exact.monomial import Monomial
+from symscale.answers import Answer
 from symscale.errors import FormulaError, InputError, SymscaleError
 from symscale.problems.answer import ProblemAnswer, number_of
 from symscale.problems.problem import Problem, ProblemSymbol
@@ -243,3 +244,36 @@ def boundary(
             if abs(float(closed.evaluate(found.values)) / near - 1) < _NEAR:
                 return closed.expr
     return None
+
+
+@dataclass(frozen=True, repr=False)
+class SweptAnswer(Answer):
+    """An answer as one or two parameters run over ranges.
+
+    Attributes:
+        answer: The answer, without numbers of what is swept.
+        axes: The ranges.
+        segments: Of one range, the parts in which one piece rules; a map of two is drawn.
+    """
+
+    page = "solve"
+    answer: ProblemAnswer
+    axes: tuple[Axis, ...]
+    segments: tuple[Segment, ...] = ()
+
+    @property
+    def sweeps(self) -> dict[Axis, tuple[Segment, ...]]:
+        """The segments by their range."""
+        return {self.axes[0]: self.segments} if len(self.axes) == 1 else {}
+
+
+def swept(found: ProblemAnswer, axes: Sequence[Axis]) -> SweptAnswer:
+    """Let one or two parameters of an answer run over ranges.
+
+    Raises:
+        InputError: If another parameter has no number.
+    """
+    require_numbers(found, axes)
+    found = found.without_numbers(a.symbol for a in axes)
+    segments = sweep(found, axes[0]) if len(axes) == 1 else ()
+    return SweptAnswer(found, tuple(axes), segments)

@@ -25,7 +25,7 @@ import pytest
 import symscale
 from commands import ANSWERS, FORMATS, MACHINE, Terminal, answer, refusal, run
 from places import ROOT
-from symscale.cli.output.emit import waiting_line
+from symscale.cli.output.progress import waiting_line
 from symscale.derivation.library import derivation_names
 from symscale.facts.machines.lumped import machine_names
 from symscale.language.symbols import NOTATION
@@ -39,7 +39,7 @@ COMMANDS = (
 
 def test_a_long_computation_shows_a_line_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """It appears while the computation goes on, and is wiped at its end, whatever that is."""
-    monkeypatch.setattr("symscale.cli.output.emit._PATIENCE_S", 0.0)
+    monkeypatch.setattr("symscale.cli.output.progress._PATIENCE_S", 0.0)
     stream = Terminal()
 
     def interrupted() -> NoReturn:
@@ -60,7 +60,7 @@ def test_no_line_is_shown_elsewhere_or_early(monkeypatch: pytest.MonkeyPatch) ->
     with redirect_stderr(Terminal()) as stream, waiting_line("deriving it"):
         pass
     assert stream.getvalue() == ""
-    monkeypatch.setattr("symscale.cli.output.emit._PATIENCE_S", 0.0)
+    monkeypatch.setattr("symscale.cli.output.progress._PATIENCE_S", 0.0)
     with redirect_stderr(io.StringIO()) as plain, waiting_line("deriving it"):
         time.sleep(0.05)
     assert plain.getvalue() == ""

@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from symscale.cli.options.shared import ForceOption, FormatOption, OutputOption
-from symscale.cli.output.emit import emit
+from symscale.cli.output.output import Output, Writes, emit
 from symscale.errors import CheckFailedError, InputError
 
 RatioArgument = Annotated[
@@ -54,18 +53,15 @@ ExpectOption = Annotated[
 
 
 def asymptotics(
+    output: Annotated[Output, Writes()],
     ratio: RatioArgument = None,
     model: ModelOption = None,
     along: AlongOption = None,
     assume: AssumeOption = None,
     growing: InOption = None,
     expect: ExpectOption = None,
-    form: FormatOption = None,
-    output: OutputOption = None,
-    force: ForceOption = False,
 ) -> None:
     """How a ratio of costs grows along a path: leading term, class, limit, all exact."""
-    from symscale.pages.of import asymptotics as render
     from symscale.studies.comp_vs_comm.growth import ratio_asymptotics
     from symscale.studies.comp_vs_comm.ratios import NAMES, named_costs
 
@@ -74,24 +70,15 @@ def asymptotics(
         if along or assume or growing is not None or expect is not None:
             raise InputError("name a ratio (list: symscale asymptotics)")
         meanings = {name: meaning for name, (meaning, _) in NAMES.items()}
-        emit(
-            form, lambda: render.costs_document(costs, meanings),
-            lambda: render.costs_data(costs, meanings), output, force,
-        )
+        from symscale.pages.of.asymptotics import NamedCosts
+
+        emit(NamedCosts(costs, meanings), output)
         return
     found = ratio_asymptotics(
         ratio, costs, along=along or (), assume=assume or (), growing=growing, expect=expect
     )
-    emit(
-        form, lambda: render.asymptotics_document(found), lambda: render.asymptotics_data(found),
-        output, force,
-    )
+    emit(found, output)
     verdict = found.asymptotics.verdict
     if verdict is not None and not verdict.holds and found.expectation is not None:
         word = "is undetermined" if verdict.holds is None else "does not hold"
         raise CheckFailedError(f"--expect {found.expectation.text} {word}: {verdict.reason}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(asymptotics)

@@ -1,11 +1,10 @@
 """Command `compare`."""
 
-import typer
+from typing import Annotated
 
 from symscale.cli.options.scaling import (
     BatchRuleOption,
     HardwareListOption,
-    PlotOption,
     RuleOption,
     RunDurationOption,
     SparseOption,
@@ -15,30 +14,28 @@ from symscale.cli.options.scaling import (
     read_seconds,
     read_shapes,
 )
-from symscale.cli.options.shared import ForceOption, FormatOption, OutputOption
-from symscale.cli.output.emit import check_paths, emit, progress_text, write_by
+from symscale.cli.output.output import Output, Writes, emit
+from symscale.cli.output.progress import progress_text
 from symscale.errors import NoAnswerError
 
 
 def compare(
+    output: Annotated[
+        Output, Writes(plot="Draw it: FILE ends in .pdf, .svg or .png.")
+    ],
     hardware: HardwareListOption = None,
     sparse: SparseOption = False,
     batch_rule: BatchRuleOption = "default",
     rules: RuleOption = None,
     widths: WidthsOption = None,
     duration: RunDurationOption = None,
-    plot: PlotOption = None,
-    form: FormatOption = None,
-    output: OutputOption = None,
-    force: ForceOption = False,
 ) -> None:
     """Closed form and simulation side by side: utilization against training compute."""
-    check_paths({"--plot": plot, "-o": output}, force)
     machines = read_machines(hardware)
     shapes = read_shapes(widths, read_rules(sparse, batch_rule, rules))
     seconds = read_seconds(duration)
+    from symscale.compare.simulated import ComparedCurves
     from symscale.compare.simulated import compare as compare_points
-    from symscale.pages.of.compare import comparison_data, comparison_document
     from symscale.simulator.sparse_mlp.curve import QUARTER_S, curve
 
     compared = []
@@ -51,20 +48,5 @@ def compare(
                     f"no cluster of {machine.name} finishes d_model = {shapes[0].d_model} in "
                     "time; allow more by --duration"
                 )
-            compared.append((machine, compare_points(machine, points)))
-    if plot is not None:
-        from symscale.pages.of.compare import comparison_plot
-
-        write_by(plot, lambda p: comparison_plot(compared, p), "--plot")
-    emit(
-        form,
-        lambda: comparison_document(compared),
-        lambda: comparison_data(compared),
-        output,
-        force,
-    )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(compare)
+            compared.append((machine, tuple(compare_points(machine, points))))
+    emit(ComparedCurves(tuple(compared)), output)

@@ -26,14 +26,8 @@ from symscale.cli.options.plan import (
     ZeroOption,
     request_of,
 )
-from symscale.cli.options.shared import (
-    ForceOption,
-    FormatOption,
-    FragmentOption,
-    HardwareOption,
-    OutputOption,
-)
-from symscale.cli.output.emit import emit
+from symscale.cli.options.study import HardwareOption
+from symscale.cli.output.output import Output, Writes, emit
 
 RecipeOption = Annotated[
     str,
@@ -46,6 +40,7 @@ RecipeOption = Annotated[
 
 def cost(
     model: ModelArgument,
+    output: Annotated[Output, Writes(fragment=True)],
     tp: TensorOption = None,
     pp: PipelineOption = None,
     dp: DataOption = None,
@@ -66,17 +61,11 @@ def cost(
     recipe: RecipeOption = "mixed",
     hardware: HardwareOption = None,
     sets: SizeSetOption = None,
-    form: FormatOption = None,
-    output: OutputOption = None,
-    fragment: FragmentOption = False,
-    force: ForceOption = False,
 ) -> None:
     """Costs of a Transformer by component: FLOP, parameters, communication, memory.
 
     What is not given stays symbolic.
     """
-    from symscale.pages.of.cost import costs_document
-    from symscale.pages.of.cost_data import costs_data
     from symscale.studies.cost.answer import cost_answer
     from symscale.studies.requests.transformer import PlanOptions
 
@@ -88,13 +77,4 @@ def cost(
         "replicate_kv": replicate_kv, "mask": mask,
     }
     request = request_of(model, PlanOptions(**plan), sets, rates=False)
-    answer = cost_answer(request, recipe, hardware)
-    emit(
-        form, lambda: costs_document(answer), lambda: costs_data(answer), output, force,
-        fragment="cost" if fragment else None,
-    )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    app.command()(cost)
+    emit(cost_answer(request, recipe, hardware), output)

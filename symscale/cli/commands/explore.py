@@ -5,32 +5,31 @@ from typing import Annotated
 
 import typer
 
-from symscale.cli.options.shared import ForceOption, LevelOption
-from symscale.cli.output.emit import check_writable, waiting_line, write_whole
+from symscale.cli.options.study import LevelOption
+from symscale.cli.output.progress import waiting_line
 from symscale.errors import InputError
-
-NameArgument = Annotated[
-    str | None, typer.Argument(metavar="NAME", help="training-limits or edge-and-slack.")
-]
-PageOption = Annotated[
-    Path | None, typer.Option("-o", "--output", metavar="FILE.html", help="Write this file.")
-]
-StartOption = Annotated[
-    str | None,
-    typer.Option(
-        "--hardware", metavar="NAME|FILE.toml",
-        help="Where the parameters start: a preset (list: symscale hardware) or a TOML file. "
-        "Default: h100-sxm.",
-    ),
-]
+from symscale.pages.files import check_writable, write_whole
 
 
 def explore(
-    name: NameArgument = None,
-    hardware: StartOption = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="training-limits or edge-and-slack.")
+    ] = None,
+    hardware: Annotated[
+        str | None,
+        typer.Option(
+            "--hardware", metavar="NAME|FILE.toml",
+            help="Where the parameters start: a preset (list: symscale hardware) or a TOML file. "
+            "Default: h100-sxm.",
+        ),
+    ] = None,
     level: LevelOption = None,
-    output: PageOption = None,
-    force: ForceOption = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE.html", help="Write this file.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace the output file if it exists.")
+    ] = False,
 ) -> None:
     """Write a page with formulas, sliders and plots that opens in a browser, offline."""
     from symscale.studies.explorers.all import explorer_titles, load_explorer
@@ -46,8 +45,3 @@ def explore(
     with waiting_line(f"solving {name[:30]}"):
         text = explorer_page(load_explorer(name, hardware, level))
     write_whole(output, text)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(explore)

@@ -1,7 +1,6 @@
 """Command `plan`: the best plan of a sparse MLP or of a Transformer on a cluster."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -33,8 +32,8 @@ from symscale.cli.options.scaling import (
     read_seconds,
     read_shape,
 )
-from symscale.cli.options.shared import ForceOption, FormatOption, OutputOption
-from symscale.cli.output.emit import Format, check_paths, emit, progress_text
+from symscale.cli.output.output import Output, Writes, emit
+from symscale.cli.output.progress import progress_text
 from symscale.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,6 +44,7 @@ MOST_SEQUENCES = 10**9
 
 
 def plan(
+    output: Annotated[Output, Writes()],
     hardware: HardwareListOption = None,
     devices: Annotated[
         int | None, typer.Option("--devices", metavar="N", help="Devices of the cluster.")
@@ -100,16 +100,12 @@ def plan(
     runners_up: Annotated[
         int, typer.Option("--runners-up", metavar="N", min=0, max=100, help="How many to show.")
     ] = 5,
-    form: FormatOption = None,
-    output: OutputOption = None,
-    force: ForceOption = False,
 ) -> None:
     """The best plan of a model on a cluster: its splits, its time by component, what binds.
 
     A Transformer takes --batch (sequences) and may have degrees fixed; rates are those of
     the machine's data sheet. A sparse MLP takes --d-model and the scaling rules.
     """
-    check_paths({"-o": output}, force)
     transformer: dict[str, Any] = {
         "--batch": batch, "--seq": seq, "--tokens": tokens, "--tp": tp, "--pp": pp, "--dp": dp,
         "--cp": cp, "--ep": ep, "--microbatches": microbatches, "--interleaving": interleaving,
@@ -133,9 +129,7 @@ def plan(
     if devices is None or not 1 <= devices <= 2**60:
         raise InputError("--devices: give the number of devices, from 1 to 2^60")
     if model == SPARSE_MLP:
-        _sparse_mlp(
-            machines[0], devices, mlp, runners_up, form=form, output=output, force=force,
-        )
+        _sparse_mlp(machines[0], devices, mlp, runners_up, output)
         return
     switches = {
         "sequence_parallel": not no_sequence_parallel, "zero": zero,
@@ -150,7 +144,7 @@ def plan(
     _transformer(
         model, machines[0], devices, transformer, switches,
         {name: value for name, value in fixed.items() if value is not None}, runners_up,
-        form=form, output=output, force=force,
+        output,
     )
 
 
@@ -162,19 +156,18 @@ def _refuse_others(model: str, options: Mapping[str, Any]) -> None:
 
 
 def _sparse_mlp(
-    machine: "Machine", devices: int, options: Mapping[str, Any], runners_up: int, *,
-    form: Format | None, output: Path | None, force: bool,
+    machine: "Machine", devices: int, options: Mapping[str, Any], runners_up: int,
+    output: Output,
 ) -> None:
     scaling = read_rules(
         bool(options["--sparse"]), options["--batch-rule"] or "default", options["--rule"]
     )
     shape = read_shape(options["--d-model"], scaling)
     seconds = read_seconds(options["--duration"])
-    from symscale.pages.of.simulate import plan_data, plan_document
     from symscale.simulator.sparse_mlp.planning import best_plans
     from symscale.simulator.sparse_mlp.space import PUBLISHED_SPACE, WIDE_SPACE
     from symscale.simulator.sparse_mlp.step import Schedule
-    from symscale.simulator.tables.runs import Assumptions
+    from symscale.simulator.tables.runs import Assumptions, MLPPlans
 
     wide, as_published = bool(options["--wide"]), bool(options["--as-published"])
     with progress_text("searching") as show:
@@ -185,19 +178,13 @@ def _sparse_mlp(
             space=WIDE_SPACE if wide else PUBLISHED_SPACE,
         )
     assumptions = Assumptions(scaling, seconds, as_published, wide)
-    emit(
-        form,
-        lambda: plan_document(machine, points, assumptions),
-        lambda: plan_data(machine, points, assumptions),
-        output,
-        force,
-    )
+    emit(MLPPlans(machine, points, assumptions), output)
 
 
 def _transformer(
     model: str, machine: "Machine", devices: int, options: Mapping[str, Any],
-    switches: dict[str, Any], fixed: dict[str, int], runners_up: int, *,
-    form: Format | None, output: Path | None, force: bool,
+    switches: dict[str, Any], fixed: dict[str, int], runners_up: int,
+    output: Output,
 ) -> None:
     sequences, context = options["--batch"], options["--seq"]
     if sequences is None or not 1 <= sequences <= MOST_SEQUENCES:
@@ -205,13 +192,10 @@ def _transformer(
     from symscale.costs.transformer.memory import recipe_called
     from symscale.facts.models.zoo import load_model
     from symscale.language.units import parse_number
-    from symscale.pages.of.plan import (
-        transformer_plan_data,
-        transformer_plan_document,
-    )
     from symscale.simulator.transformer.checks import check_fixed, check_sizes
     from symscale.simulator.transformer.planning import (
         Question,
+        TransformerPlans,
         best_transformer_plans,
         check_devices,
         context_of,
@@ -235,15 +219,4 @@ def _transformer(
     with progress_text("searching") as show:
         show("plans")
         plans = best_transformer_plans(question, machine, cluster, 1 + runners_up)
-    emit(
-        form,
-        lambda: transformer_plan_document(question, machine, cluster, plans, run),
-        lambda: transformer_plan_data(question, machine, cluster, plans, run),
-        output,
-        force,
-    )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(plan)
+    emit(TransformerPlans(question, machine, cluster, plans, run), output)

@@ -5,14 +5,17 @@ from typing import Annotated
 
 import typer
 
+from symscale.cli.options.numbers import amount
 from symscale.cli.options.plan import one_of
-from symscale.cli.options.shared import ForceOption, FormatOption
-from symscale.cli.output.emit import check_writable, emit, status_line, write_whole
+from symscale.cli.output.output import Output, Writes, emit
+from symscale.cli.output.progress import status_line
 from symscale.errors import InputError
+from symscale.pages.files import check_writable, write_whole
 
 
 def profile(
-    output: Annotated[
+    output: Annotated[Output, Writes(path=False)],
+    path: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE.json", help="Write the measurements."),
     ] = None,
@@ -40,8 +43,6 @@ def profile(
     no_collectives: Annotated[
         bool, typer.Option("--no-collectives", help="Measure no collectives over processes.")
     ] = False,
-    form: FormatOption = None,
-    force: ForceOption = False,
 ) -> None:
     """Measure operators on this machine: products, norms, collectives over processes.
 
@@ -50,14 +51,13 @@ def profile(
     from symscale.measure.operators.profiling import CLOCKS, LIBRARIES, cores, library_of
     from symscale.measure.operators.profiling import profile as measure
     from symscale.measure.operators.workload import Settings
-    from symscale.measure.readers.json_files import measurements_data
     from symscale.pages.formats.json import dump
-    from symscale.pages.of.profile import profile_document
+    from symscale.pages.of.profile import profile_data
 
-    if output is not None:
-        if output.suffix.lower() != ".json":
-            raise InputError(f"-o {output}: measurements go into a file that ends in .json")
-        check_writable(output, force)
+    if path is not None:
+        if path.suffix.lower() != ".json":
+            raise InputError(f"-o {path}: measurements go into a file that ends in .json")
+        check_writable(path, output.force)
     one_of("--clock", clock, CLOCKS)
     if library is not None:
         one_of("--library", library, LIBRARIES)
@@ -69,12 +69,9 @@ def profile(
     if not found.measurements:
         typer.echo("symscale: interrupted before the first measurement", err=True)
         raise typer.Exit(130)
-    data = measurements_data(found.measurements, found.machine)
-    if found.interrupted:
-        data["interrupted"] = True
-    if output is not None:
-        write_whole(output, dump(data))
-    emit(form, lambda: profile_document(found), lambda: data)
+    if path is not None:
+        write_whole(path, dump(profile_data(found)))
+    emit(found, output)
     if found.interrupted:
         kept = len(found.measurements)
         typer.echo(f"symscale: interrupted; {kept} measurements are kept", err=True)
@@ -82,22 +79,9 @@ def profile(
 
 
 def _seconds(text: str) -> float:
-    from symscale.errors import SymscaleError
-    from symscale.language.units import parse_quantity, parse_unit
     from symscale.measure.operators.profiling import LEAST_BUDGET_S, MOST_BUDGET_S
 
-    try:
-        quantity = parse_quantity(text)
-        if quantity.unit is None:
-            raise InputError("it has no unit; write 60s, say")
-        seconds = float(quantity.to(parse_unit("s")))
-    except SymscaleError as error:
-        raise error.with_context(f"--budget {text[:40]}") from None
+    seconds = float(amount("--budget", text, "s", "60s"))
     if not LEAST_BUDGET_S <= seconds <= MOST_BUDGET_S:
         raise InputError(f"--budget {text[:40]}: give 1s to 1h")
     return seconds
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(profile)

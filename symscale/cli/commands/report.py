@@ -10,9 +10,8 @@ from typing import Annotated
 
 import typer
 
-from symscale.cli.options.shared import ForceOption
 from symscale.cli.output.aside import aside
-from symscale.cli.output.emit import progress_text
+from symscale.cli.output.progress import progress_text
 from symscale.errors import InputError, SymscaleError
 
 MOST_NAMES = 12
@@ -36,7 +35,9 @@ def report(
     pdf: Annotated[
         bool, typer.Option("--pdf/--no-pdf", help="Whether to make the PDF, if LaTeX is installed.")
     ] = True,
-    force: ForceOption = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write into a folder that is not empty.")
+    ] = False,
 ) -> None:
     """One document on machines and models, with its figures, data and sources.
 
@@ -155,8 +156,3 @@ def _move(source: Path, target: Path) -> None:
             place = target / path.relative_to(source)
             place.parent.mkdir(parents=True, exist_ok=True)
             path.replace(place)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(report)

@@ -1,10 +1,9 @@
-"""Commands `simulate` and `evaluate`."""
+"""Command `simulate`."""
 
 import hashlib
 import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +11,6 @@ import typer
 from symscale.cli.options.scaling import (
     BatchRulesOption,
     HardwareListOption,
-    PlotOption,
     PublishedOption,
     RuleOption,
     RunDurationOption,
@@ -24,16 +22,9 @@ from symscale.cli.options.scaling import (
     read_seconds,
     read_shapes,
 )
-from symscale.cli.options.shared import ForceOption, FormatOption, OutputOption
-from symscale.cli.output.emit import (
-    check_emitted,
-    check_paths,
-    emit,
-    progress_text,
-    write_by,
-    write_whole,
-)
+from symscale.cli.output.output import Output, Writes, emit
 from symscale.cli.output.part_file import PartFile
+from symscale.cli.output.progress import progress_text
 from symscale.errors import InputError, NoAnswerError, unknown_name
 
 if TYPE_CHECKING:
@@ -41,10 +32,15 @@ if TYPE_CHECKING:
     from symscale.simulator.sparse_mlp.shapes import Shape
     from symscale.simulator.tables.runs import Assumptions, SimulatedRun
 
-MOST_BYTES = 512_000_000  # of a table of plans
-
 
 def simulate(
+    output: Annotated[
+        Output,
+        Writes(
+            csv="Write a row for each model; an interrupted run goes on from FILE.csv.part.",
+            plot="Draw it: FILE ends in .pdf, .svg or .png.",
+        ),
+    ],
     hardware: HardwareListOption = None,
     sparse: SparseOption = False,
     batch_rules: BatchRulesOption = None,
@@ -53,14 +49,6 @@ def simulate(
     duration: RunDurationOption = None,
     as_published: PublishedOption = False,
     wide: WideOption = False,
-    csv: Annotated[
-        Path | None,
-        typer.Option(
-            "--csv", metavar="FILE.csv", help="Write a row for each model; an interrupted run "
-            "goes on from FILE.csv.part.",
-        ),
-    ] = None,
-    plot: PlotOption = None,
     scheduler: Annotated[
         str,
         typer.Option(
@@ -68,13 +56,8 @@ def simulate(
             "this process, by Dask workers started here, or by a Dask scheduler's.",
         ),
     ] = "here",
-    form: FormatOption = None,
-    output: OutputOption = None,
-    force: ForceOption = False,
 ) -> None:
     """Utilization against training compute: for each model the best plan that is in time."""
-    check_paths({"--csv": csv, "--plot": plot, "-o": output}, force)
-    check_emitted(form, output)
     machines = read_machines(hardware)
     batches = batch_rules or ["default"]
     if len(set(batches)) < len(batches):
@@ -82,16 +65,14 @@ def simulate(
     scaling = [read_rules(sparse, batch, rules) for batch in batches]
     shapes = [read_shapes(widths, s) for s in scaling]
     seconds = read_seconds(duration)
-    from symscale.pages.of.simulate import curves_data, curves_document
     from symscale.simulator.sparse_mlp.curve import QUARTER_S
     from symscale.simulator.tables.curves import CURVE_COLUMNS, csv_text
-    from symscale.simulator.tables.runs import Assumptions
+    from symscale.simulator.tables.runs import Assumptions, SimulatedCurves
 
     assumptions = [Assumptions(s, seconds or QUARTER_S, as_published, wide) for s in scaling]
-    columns = (*CURVE_COLUMNS, "mark")
     part = None
-    if csv is not None:
-        part = PartFile(csv, _run_key(machines, shapes, assumptions))
+    if output.csv is not None:
+        part = PartFile(output.csv, _run_key(machines, shapes, assumptions))
         part.start(csv_text([], CURVE_COLUMNS))
     with progress_text("simulating") as show, _runner(scheduler) as runner:
         runs = [
@@ -106,21 +87,9 @@ def simulate(
             f"no cluster of {names} finishes d_model = {shapes[0][0].d_model} in "
             f"{(seconds or QUARTER_S) / 86400:.4g} days; allow more by --duration"
         )
-    if csv is not None and part is not None:
-        rows = [row for run in runs for row in run.rows]
-        write_whole(csv, csv_text(rows, columns), "--csv")
+    emit(SimulatedCurves(tuple(runs)), output)
+    if part is not None:
         part.remove()
-    if plot is not None:
-        from symscale.pages.figures.curves import curve_plot
-
-        write_by(plot, lambda p: curve_plot(runs, p), "--plot")
-    emit(
-        form,
-        lambda: curves_document(runs),
-        lambda: curves_data(runs),
-        output,
-        force,
-    )
 
 
 def _runner(scheduler: str) -> AbstractContextManager[Any]:
@@ -197,40 +166,3 @@ def _run_key(
     }
     digest = hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
     return f"symscale simulate, run {digest}: {', '.join(m.name for m in machines)}"
-
-
-def evaluate(
-    file: Annotated[str, typer.Argument(metavar="PLANS.csv", help="One plan a row.")],
-    output: OutputOption = None,
-    as_published: PublishedOption = False,
-    force: ForceOption = False,
-) -> None:
-    """Time, utilization, traffic and memory of plans, one a row: see docs/simulator.md."""
-    check_paths({"-o": output}, force)
-    text = _read(file)
-    from symscale.simulator.tables.curves import csv_text, read_csv
-    from symscale.simulator.tables.plans import PLAN_COLUMNS, RESULT_COLUMNS, evaluate_rows
-
-    rows = read_csv(text, file, PLAN_COLUMNS)
-    found = evaluate_rows(rows, file, as_published=as_published)
-    columns = [*rows[0], *(name for name in RESULT_COLUMNS if name not in rows[0])]
-    answer = csv_text(found, columns)
-    if output is not None:
-        write_whole(output, answer)
-    else:
-        typer.echo(answer, nl=False)
-
-
-def _read(file: str) -> str:
-    from symscale.language.tables import read_file_bytes
-
-    try:
-        return read_file_bytes(file, "a CSV file", MOST_BYTES, "split it").decode("utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{file}: is not UTF-8 text; save it as UTF-8") from None
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    app.command()(simulate)
-    app.command()(evaluate)

@@ -1,28 +1,12 @@
 """Command `symbols`."""
 
-import typer
+from typing import Annotated
 
-from symscale.cli.options.shared import ForceOption, FormatOption, FragmentOption, OutputOption
-from symscale.cli.output.emit import Format, chosen, emit
+from symscale.cli.output.output import Output, Writes, emit
 
 
-def symbols(
-    form: FormatOption = None,
-    output: OutputOption = None,
-    fragment: FragmentOption = False,
-    force: ForceOption = False,
-) -> None:
+def symbols(output: Annotated[Output, Writes(fragment=True)]) -> None:
     """The notation: every symbol with unit and meaning."""
-    from symscale.pages.of import hardware as catalogue
+    from symscale.pages.of.symbols import Symbols
 
-    # In plain text a symbol is its name.
-    names = chosen(form, output) != Format.text
-    emit(
-        form, lambda: catalogue.symbols_document(names), catalogue.symbols_data, output, force,
-        fragment="notation" if fragment else None,
-    )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(symbols)
+    emit(Symbols(), output)

@@ -6,16 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from symscale.cli.options.shared import ForceOption, FormatOption, OutputOption
-from symscale.cli.output.emit import (
-    check_emitted,
-    check_paths,
-    emit,
-    waiting_line,
-    write_by,
-    write_whole,
-)
+from symscale.cli.output.output import Output, Writes, emit
+from symscale.cli.output.progress import waiting_line
 from symscale.errors import InputError, printable
+from symscale.pages.files import check_writable, write_whole
 
 if TYPE_CHECKING:
     from symscale.pages.of.validate import OwnRuns
@@ -24,6 +18,10 @@ _DEVICE = "a100-sxm"
 
 
 def validate(
+    output: Annotated[
+        Output,
+        Writes(plot="Draw computed against published: FILE ends in .pdf, .svg or .png."),
+    ],
     runs: Annotated[
         str | None,
         typer.Argument(
@@ -54,31 +52,25 @@ def validate(
             "every second one, and write it.",
         ),
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot", metavar="FILE", help="Draw computed against published: FILE ends in .pdf, "
-            ".svg or .png.",
-        ),
-    ] = None,
-    form: FormatOption = None,
-    output: OutputOption = None,
-    force: ForceOption = False,
 ) -> None:
     """Measured runs against computed ones: difference of each, mean, worst, bias, ranks."""
-    check_paths({"--plot": plot, "-o": output, "--calibrate": calibrate}, force)
+    if calibrate is not None:
+        _check_calibrate(calibrate, output)
     if runs is None:
         if (hardware, name, calibrate) != (None, None, None):
             raise InputError(
                 "--hardware, --class and --calibrate are for runs of your own; name their file, "
                 "RUNS.csv"
             )
-        _published(plot, form, output, force)
+        from symscale.compare.published import memory_rows, run_sets
+        from symscale.pages.of.validate import PublishedRuns
+
+        emit(PublishedRuns(run_sets(), memory_rows()), output)
         return
     if calibrate is None:
         with waiting_line("validate"):
             own = _own(runs, hardware, name)
-        _show(own, plot, form, output, force)
+        emit(own, output)
         return
     if name is not None:
         raise InputError("--calibrate fits a class and --class names one; give one of them")
@@ -87,37 +79,17 @@ def validate(
     for option, given in (("RUNS.csv", runs), ("--hardware", hardware)):
         if given is not None and os.path.realpath(given) == os.path.realpath(calibrate):
             raise InputError(f"--calibrate {calibrate}: {option} is that file; name another")
-    check_emitted(form, output)
     with waiting_line("validate: fitting"):
         own, text = _calibrated(runs, hardware, calibrate)
-    _show(own, plot, form, output, force)
+    emit(own, output)
     write_whole(calibrate, text, "--calibrate")
 
 
-def _show(
-    own: "OwnRuns", plot: Path | None, form: FormatOption, output: OutputOption, force: ForceOption
-) -> None:
-    from symscale.pages.of.validate import own_data, own_document, parity_plot
-
-    if plot is not None:
-        write_by(plot, lambda p: parity_plot([(Path(own.file).name, own.rows)], p), "--plot")
-    emit(form, lambda: own_document(own), lambda: own_data(own), output, force)
-
-
-def _published(
-    plot: Path | None, form: FormatOption, output: OutputOption, force: ForceOption
-) -> None:
-    from symscale.compare.published import memory_rows, run_sets
-    from symscale.pages.of.validate import parity_plot, published_data, published_document
-
-    sets, memory = run_sets(), memory_rows()
-    if plot is not None:
-        groups = [(f"{s.name}, class {s.cluster.name}", s.rows) for s in sets if s.counted]
-        write_by(plot, lambda p: parity_plot(groups, p), "--plot")
-    emit(
-        form, lambda: published_document(sets, memory), lambda: published_data(sets, memory),
-        output, force,
-    )
+def _check_calibrate(path: Path, output: Output) -> None:
+    check_writable(path, output.force, "--calibrate")
+    for option, other in (("--plot", output.plot), ("-o", output.path)):
+        if other is not None and os.path.realpath(other) == os.path.realpath(path):
+            raise InputError(f"--calibrate {path}: {option} names the same file; name another")
 
 
 def _own(file: str, hardware: str | None, name: str | None) -> "OwnRuns":
@@ -170,8 +142,3 @@ def _calibrated(file: str, hardware: str | None, target: Path) -> "tuple[OwnRuns
         printable(file, 160), tuple(rows), (fitted.cluster,), tuple(notes), fitted.at_bound
     )
     return own, text
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    app.command()(validate)

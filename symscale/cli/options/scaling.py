@@ -1,6 +1,5 @@
 """Options about machines and scaling rules, and how they are read."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -62,10 +61,6 @@ WidthsOption = Annotated[
         help="Which d_model: those of the study in a range, or a list. Default: all of the "
         "study's, 12288 to 1572864.",
     ),
-]
-PlotOption = Annotated[
-    Path | None,
-    typer.Option("--plot", metavar="FILE", help="Draw it: FILE ends in .pdf, .svg or .png."),
 ]
 WideOption = Annotated[
     bool,

@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from symscale.answers import Answer
 from symscale.errors import InputError
 from symscale.facts.machines.machine import Machine, Tier
 from symscale.facts.machines.reader import load_machine, machine_names
@@ -74,6 +75,18 @@ class Generation:
     def cluster_growth(self) -> Fraction:
         """How many times faster than the outermost tier arithmetic grew since the first."""
         return self.flop_per_cluster_byte / (self.first or self).flop_per_cluster_byte
+
+
+@dataclass(frozen=True, repr=False)
+class Generations(Answer):
+    """Devices by vendor and year.
+
+    Attributes:
+        found: The devices.
+    """
+
+    page = "generations"
+    found: tuple[Generation, ...]
 
 
 def generations(also: Machine | None = None) -> tuple[Generation, ...]:

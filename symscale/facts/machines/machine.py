@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from symscale.answers import Answer
 from symscale.errors import InputError, unknown_name
 from symscale.facts.machines.figures import DEVICE_FIGURES, TIER_FIGURES, Figure
 
@@ -60,8 +61,8 @@ class Release:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Machine:
+@dataclass(frozen=True, repr=False)
+class Machine(Answer):
     """A device and the network that joins many of it.
 
     Attributes:
@@ -85,6 +86,7 @@ class Machine:
         (989429760000000, ('device', 'node'), 'node')
     """
 
+    page = "hardware"
     name: str
     title: str
     base: str | None

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from symscale.answers import Answer
 from symscale.facts.machines.machine import Machine
 from symscale.language.toml_text import figure_text, quoted
 from symscale.measure.operators.fitting import Judged
@@ -64,8 +65,8 @@ class Stated:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Calibration:
+@dataclass(frozen=True, repr=False)
+class Calibration(Answer):
     """What measurements say about a machine.
 
     Attributes:
@@ -78,6 +79,7 @@ class Calibration:
         notes: What else to know.
     """
 
+    page = "fit"
     title: str
     base: Machine | None
     figures: tuple[Stated, ...]

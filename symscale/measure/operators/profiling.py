@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from symscale.answers import Answer
 from symscale.errors import InputError, NoAnswerError
 from symscale.measure.operators.measurement import Measurement
 from symscale.measure.operators.operators import complete
@@ -46,8 +47,8 @@ _THREADS = (
 _MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**40)}
 
 
-@dataclass
-class Profile:
+@dataclass(repr=False)
+class Profile(Answer):
     """What was measured, and on what.
 
     Attributes:
@@ -56,6 +57,7 @@ class Profile:
         interrupted: Whether a user ended it.
     """
 
+    page = "profile"
     machine: dict[str, Any]
     measurements: list[Measurement] = field(default_factory=list)
     interrupted: bool = False

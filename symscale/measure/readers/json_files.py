@@ -22,6 +22,7 @@ from symscale.measure.readers.reading import Facts, Reading, read_number, with_l
 FORMAT = "symscale measurements 1"
 _SIZES = ("m", "n", "k", "batch", "tokens", "width", "inputs", "size_bytes", "devices")
 _KEYS = ("operator", *_SIZES, "word_bytes", "seconds", "spread", "repetitions", "count", "region")
+_FILE = ("format", "machine", "measurements", "interrupted", "symscale_version", "schema")
 _MACHINE = (
     "device", "memory_bytes", "cores", "threads", "library", "word", "clock", "processes",
     "processes_note", "collectives", "accelerators", "load", "note",
@@ -60,7 +61,7 @@ def read_json(where: str, data: bytes) -> Reading:
         InputError: If it is none, or an entry of it cannot be used; entries are counted from 1.
     """
     table = parse_json(data, where)
-    check_keys(table, ("format", "machine", "measurements", "interrupted"), where)
+    check_keys(table, _FILE, where)
     if table.get("format") != FORMAT:
         raise refusal(where, f"is not of the format {FORMAT!r}", "symscale profile writes it")
     entries = table.get("measurements")

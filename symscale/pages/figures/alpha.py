@@ -10,13 +10,13 @@ from symscale.errors import InputError
 from symscale.language.symbols import symbol
 from symscale.pages.figures.drawing import colour, label_of, new_figure, save, styled
 from symscale.studies.requests.parameters import numbers
-from symscale.studies.training.answer import Answer, training_limits
+from symscale.studies.training.answer import LimitsAnswer, training_limits
 
 LARGEST = sp.Rational(3, 10)  # of alpha; at 1/2 the exponents have a pole
 POINTS = 81
 
 
-def alpha_plot(answers: Sequence[Answer], *paths: Path) -> None:
+def alpha_plot(answers: Sequence[LimitsAnswer], *paths: Path) -> None:
     """Draw every piece of the limit against alpha, for one machine or several.
 
     Args:

@@ -16,7 +16,7 @@ from symscale.language.symbols import symbol
 from symscale.pages.formats.document import FigureBlock
 from symscale.studies.comp_vs_comm.future import future_cases
 from symscale.studies.requests.parameters import numbers
-from symscale.studies.training.answer import Answer, cliffs, training_limits
+from symscale.studies.training.answer import LimitsAnswer, cliffs, training_limits
 
 KS = (1, 2, 4)
 ENDINGS = (".pdf", ".svg")
@@ -43,7 +43,7 @@ class Drawing:
 
 
 def limit_figures(
-    hardware: Sequence[str], limits: Sequence[Answer] | None = None
+    hardware: Sequence[str], limits: Sequence[LimitsAnswer] | None = None
 ) -> tuple[Drawing, ...]:
     """The figures on limits of machines; none where numbers are missing.
 
@@ -70,7 +70,7 @@ def limit_figures(
     )
 
 
-def _numeric(answer: Answer) -> bool:
+def _numeric(answer: LimitsAnswer) -> bool:
     """Whether everything that limits depend on has a number, the network's bandwidth too."""
     return _needed() - {symbol("alpha")} <= numbers(answer.parameters).keys()
 

@@ -8,7 +8,7 @@ import json
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from types import MappingProxyType
 from typing import Any
@@ -308,3 +308,22 @@ LANGUAGES: Mapping[str, Callable[[str, Sequence[Function], Mapping[str, str]], s
     MappingProxyType({"python": python, "c": c, "javascript": javascript})
 )
 """What writes a file in each language: from a title, functions, and notes to arguments."""
+
+
+@dataclass(frozen=True)
+class Functions:
+    """Closed forms of one answer.
+
+    Attributes:
+        title: What they are of.
+        functions: The functions.
+        notes: What arguments stand for in the answer, by name.
+    """
+
+    title: str
+    functions: Sequence[Function]
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    def code(self, language: str) -> str:
+        """Write them in a language: python, c or javascript."""
+        return LANGUAGES[language](self.title, self.functions, self.notes)

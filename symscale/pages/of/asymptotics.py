@@ -1,6 +1,7 @@
 """How a ratio behaves asymptotically, as a document and as JSON data."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import sympy as sp
 
@@ -8,6 +9,7 @@ from symscale.algebra.growth.behaviour import Behaviour, LimitValue
 from symscale.algebra.growth.crossing import Range
 from symscale.algebra.growth.leading import Dropped
 from symscale.algebra.growth.paths import Assumption
+from symscale.answers import Answer
 from symscale.costs.cost import Cost
 from symscale.pages.formats.document import (
     Block,
@@ -22,26 +24,42 @@ from symscale.pages.formats.document import (
     paragraph,
 )
 from symscale.pages.formats.json import Json, formula_data
+from symscale.pages.page import Page
 from symscale.studies.comp_vs_comm.growth import RatioAsymptotics
 
 _MOST_PROOFS = 12  # terms whose proof is shown
 _MOST_CONSTANTS = 30
 
 
-def costs_document(costs: Mapping[str, Cost], meanings: Mapping[str, str]) -> Document:
+@dataclass(frozen=True, repr=False)
+class NamedCosts(Answer):
+    """Costs and ratios, to be listed.
+
+    Attributes:
+        costs: The costs by name.
+        meanings: What each is.
+    """
+
+    page = "asymptotics"
+    costs: Mapping[str, Cost]
+    meanings: Mapping[str, str]
+
+
+def costs_document(found: NamedCosts) -> Document:
     """The costs and ratios that have names."""
-    rows = tuple((name, str(c.unit), meanings[name]) for name, c in costs.items())
+    rows = tuple((name, str(c.unit), found.meanings[name]) for name, c in found.costs.items())
     columns = (Column("name"), Column("unit"), Column("meaning", wrap=True, share=0.6))
     ask = paragraph("Ask for one, or for a quotient: symscale asymptotics compute/serialized")
     return Document("Costs and ratios", (Table(columns, rows), ask))
 
 
-def costs_data(costs: Mapping[str, Cost], meanings: Mapping[str, str]) -> dict[str, Json]:
+def costs_data(found: NamedCosts) -> dict[str, Json]:
     """The costs and ratios that have names, as JSON data."""
     return {
         "ratios": [
-            {"name": name, "unit": str(c.unit), "meaning": meanings[name], **formula_data(c.expr)}
-            for name, c in costs.items()
+            {"name": name, "unit": str(c.unit), "meaning": found.meanings[name],
+             **formula_data(c.expr)}
+            for name, c in found.costs.items()
         ]
     }
 
@@ -239,3 +257,9 @@ def _dropped_data(one: Dropped, exponent: str) -> dict[str, Json]:
         "because": [{"reason": reason, "weight": str(weight)} for reason, weight in one.because],
         "where": None if one.where is None else one.where.text(exponent),
     }
+
+
+PAGES = (
+    Page(NamedCosts, costs_document, costs_data),
+    Page(RatioAsymptotics, asymptotics_document, asymptotics_data, lambda found: found.ratio),
+)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-import symscale
+from symscale.answers import Answer
 from symscale.errors import CheckFailedError
 from symscale.kernel.checker import AnyCertificate, examine
 from symscale.kernel.findings import Finding
@@ -21,6 +21,7 @@ from symscale.pages.formats.document import (
 )
 from symscale.pages.formats.json import Json, formula_data
 from symscale.pages.formulas import formula
+from symscale.pages.page import Page
 
 
 @dataclass(frozen=True)
@@ -56,40 +57,62 @@ class CertificateVerdict:
         return "<=" if self.certificate.program.sense == "maximize" else ">="
 
 
-def verdicts(certificates: Sequence[AnyCertificate]) -> tuple[CertificateVerdict, ...]:
-    """Check certificates."""
-    return tuple(CertificateVerdict(c, examine(c)) for c in certificates)
+@dataclass(frozen=True, repr=False)
+class CheckedCertificates(Answer):
+    """Certificates of a file, and what the checks found.
 
-
-def require_all(found: Sequence[CertificateVerdict]) -> None:
-    """Raise what the first failed check found.
-
-    Raises:
-        CheckFailedError: If a certificate does not hold.
+    Attributes:
+        title: What they prove.
+        verdicts: One for each certificate.
     """
-    for verdict in found:
-        if not verdict.holds:
-            raise CheckFailedError(f"{verdict.certificate.piece}: {verdict.findings[-1].detail}")
+
+    page = "check"
+    title: str
+    verdicts: tuple[CertificateVerdict, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether all hold."""
+        return all(v.holds for v in self.verdicts)
+
+    def require_all(self) -> None:
+        """Raise what the first failed check found.
+
+        Raises:
+            CheckFailedError: If a certificate does not hold.
+        """
+        for verdict in self.verdicts:
+            if not verdict.holds:
+                detail = verdict.findings[-1].detail
+                raise CheckFailedError(f"{verdict.certificate.piece}: {detail}")
 
 
-def verdict_lines(found: Sequence[CertificateVerdict]) -> str:
+def checked_certificates(
+    title: str, certificates: Sequence[AnyCertificate]
+) -> CheckedCertificates:
+    """Check certificates."""
+    verdicts = tuple(CertificateVerdict(c, examine(c)) for c in certificates)
+    return CheckedCertificates(title, verdicts)
+
+
+def verdict_lines(found: CheckedCertificates) -> str:
     """A line for each certificate."""
     lines = (
         f"{'holds' if v.holds else 'does not hold'}: {v.certificate.piece}: "
         f"{formula.text(v.objective)} {v.relation} {formula.text(v.certificate.bound)}\n"
-        for v in found
+        for v in found.verdicts
     )
     return "".join(lines)
 
 
-def verdict_document(title: str, found: Sequence[CertificateVerdict]) -> Document:
+def verdict_document(found: CheckedCertificates) -> Document:
     """Every check of every certificate."""
-    failed = sum(not v.holds for v in found)
+    failed = sum(not v.holds for v in found.verdicts)
     blocks: list[Block] = [
-        paragraph(f"{failed} of {len(found)} certificates do not hold." if failed
-                  else f"All of {len(found)} certificates hold.")
+        paragraph(f"{failed} of {len(found.verdicts)} certificates do not hold." if failed
+                  else f"All of {len(found.verdicts)} certificates hold.")
     ]
-    for v in found:
+    for v in found.verdicts:
         blocks += [
             Heading(v.certificate.piece, 3),
             paragraph("It claims: ", Formula(v.objective), f" {v.relation} ",
@@ -99,14 +122,14 @@ def verdict_document(title: str, found: Sequence[CertificateVerdict]) -> Documen
                 tuple((f.name, "yes" if f.holds else "no", f.detail) for f in v.findings),
             ),
         ]
-    return Document(f"Check of {title}" if title else "Check", tuple(blocks))
+    return Document(f"Check of {found.title}" if found.title else "Check", tuple(blocks))
 
 
-def verdict_data(title: str, found: Sequence[CertificateVerdict]) -> dict[str, Json]:
+def verdict_data(found: CheckedCertificates) -> dict[str, Json]:
     """Every check of every certificate as JSON data."""
     return {
-        "problem": title,
-        "holds": all(v.holds for v in found),
+        "problem": found.title,
+        "holds": found.holds,
         "certificates": [
             {
                 "piece": v.certificate.piece,
@@ -116,16 +139,18 @@ def verdict_data(title: str, found: Sequence[CertificateVerdict]) -> dict[str, J
                 "bound": formula_data(v.certificate.bound),
                 "checks": [_finding(f) for f in v.findings],
             }
-            for v in found
+            for v in found.verdicts
         ],
         "checks": [
             {**_finding(f), "name": f"{v.certificate.piece}: {f.name}"}
-            for v in found
+            for v in found.verdicts
             for f in v.findings
         ],
-        "symscale_version": symscale.__version__,
     }
 
 
 def _finding(finding: Finding) -> dict[str, Json]:
     return {"name": finding.name, "holds": finding.holds, "detail": finding.detail}
+
+
+PAGES = (Page(CheckedCertificates, verdict_document, verdict_data, text=verdict_lines),)

@@ -1,13 +1,9 @@
 """The closed form and the simulation side by side: document, data and figure."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import symscale
-from symscale.compare.simulated import ComparedPoint
-from symscale.facts.machines.lumped import Machine
-from symscale.pages.figures.drawing import colour, new_figure, save, styled
+from symscale.compare.simulated import ComparedCurves
 from symscale.pages.formats.document import (
     Block,
     Column,
@@ -18,7 +14,7 @@ from symscale.pages.formats.document import (
     paragraph,
 )
 from symscale.pages.formats.json import Json, number
-from symscale.simulator.sparse_mlp.curve import end_of_linear_scaling
+from symscale.pages.page import Page
 
 _ABOUT = (
     "The closed form is asked at each model's own batch, depth, experts and run time, with the "
@@ -27,17 +23,14 @@ _ABOUT = (
     "assumptions does neither, for the plan at hand."
 )
 
-Compared = Sequence[tuple[Machine, Sequence[ComparedPoint]]]
-
-
-def comparison_document(compared: Compared) -> Document:
+def comparison_document(compared: ComparedCurves) -> Document:
     """Both utilizations for each model, and their ratio."""
     blocks: list[Block] = [paragraph(_ABOUT)]
     columns = (
         Column("T [FLOP]"), Column("simulated", right=True), Column("closed form", right=True),
         Column("ratio", right=True), Column("same bound", right=True), Column("piece"),
     )  # fmt: skip
-    for machine, rows in compared:
+    for machine, rows in compared.curves:
         table = tuple(
             (
                 Number(r.point.plan.problem.shape.training_flop, digits=4),
@@ -57,7 +50,7 @@ def comparison_document(compared: Compared) -> Document:
     return Document("Closed form and simulation", tuple(blocks))
 
 
-def comparison_data(compared: Compared) -> dict[str, Json]:
+def comparison_data(compared: ComparedCurves) -> dict[str, Json]:
     """The same as JSON data."""
     return {
         "title": "Closed form and simulation",
@@ -79,33 +72,16 @@ def comparison_data(compared: Compared) -> dict[str, Json]:
                     for r in rows
                 ],
             }
-            for machine, rows in compared
+            for machine, rows in compared.curves
         ],
         "version": symscale.__version__,
     }
 
 
-def comparison_plot(compared: Compared, path: Path) -> None:
-    """Draw both utilizations against training compute, on logarithmic scales."""
-    with styled():
-        figure, axes = new_figure((1.0,), 4.2)
-        for index, (machine, rows) in enumerate(compared):
-            _pair(axes, machine, rows, colour(index))
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        axes.set_ylim(0.01, 1.1)
-        axes.set_xlabel("training compute $T$ [FLOP]")
-        axes.set_ylabel("utilization $U$")
-        figure.legend(fontsize=8, loc="outside upper left", ncols=2)
-        save(figure, path)
+def _draw(compared: ComparedCurves, path: Path) -> None:
+    from symscale.pages.figures.comparison import comparison_plot
+
+    comparison_plot(compared, path)
 
 
-def _pair(axes: Any, machine: Machine, rows: Sequence[ComparedPoint], shade: str) -> None:
-    xs = [r.point.plan.problem.shape.training_flop for r in rows]
-    axes.plot(xs, [r.closed for r in rows], color=shade, lw=1.2, ls="--",
-              label=f"{machine.title}, closed form")  # fmt: skip
-    axes.plot(xs, [r.point.utilization for r in rows], color=shade, lw=1.4, marker="o", ms=3,
-              label=f"{machine.title}, simulated")  # fmt: skip
-    end = end_of_linear_scaling(machine, [r.point for r in rows])
-    if end is not None:
-        axes.axvline(end.plan.problem.shape.training_flop, color=shade, lw=0.9, ls=":")
+PAGES = (Page(ComparedCurves, comparison_document, comparison_data, figure=_draw),)

@@ -1,19 +1,19 @@
 """Derivations as documents and as JSON."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import sympy as sp
 
-import symscale
 from symscale.algebra.exact.monomial import canonical_exponent, common_factor
 from symscale.algebra.rewrites.rewrite import Rewrite
-from symscale.derivation.checks import StepCheck, check_derivation
+from symscale.derivation.checks import CheckedDerivation, StepCheck, checked
 from symscale.derivation.steps import Derivation, Step
 from symscale.language.sources import cite
 from symscale.language.symbols import NOTATION
 from symscale.pages.formats import text
+from symscale.pages.formats.code import Functions
 from symscale.pages.formats.document import (
     Block,
     Cases,
@@ -33,13 +33,15 @@ from symscale.pages.formats.json import Json, condition_data, formula_data, powe
 from symscale.pages.formats.references import References
 from symscale.pages.formulas import formula
 from symscale.pages.formulas.formula import tidy_exponent
-from symscale.pages.of.hardware import notation_table
+from symscale.pages.of.symbols import notation_table
+from symscale.pages.page import Page
 
 _HEADINGS = {"definition": "Definition", "assumption": "Assumption"}
 
 
-def derivation_document(derivation: Derivation, checks: Sequence[StepCheck]) -> Document:
+def derivation_document(found: CheckedDerivation) -> Document:
     """A derivation: question, notation, steps with reasons, result, numbers, sources."""
+    derivation, checks = found.derivation, found.checks
     blocks: list[Block] = [paragraph(derivation.question)]
     given = [s for s in derivation.steps if s.is_given]
     derived = [s for s in derivation.steps if not s.is_given]
@@ -195,8 +197,9 @@ def _notation(derivation: Derivation, references: References) -> Table:
     return notation_table([e for e in NOTATION.values() if e.name in names], references)
 
 
-def derivation_data(derivation: Derivation, checks: Sequence[StepCheck]) -> dict[str, Json]:
+def derivation_data(found: CheckedDerivation) -> dict[str, Json]:
     """A derivation as JSON data."""
+    derivation, checks = found.derivation, found.checks
     steps: list[Json] = []
     for step, check in zip(derivation.steps, checks, strict=True):
         entry: dict[str, Json] = {
@@ -242,31 +245,28 @@ def derivation_data(derivation: Derivation, checks: Sequence[StepCheck]) -> dict
         if e.name in {s.name for s in derivation.free_symbols}
     }
     data["sources"] = {key: cite(key) for key in derivation.sources}
-    data["symscale_version"] = symscale.__version__
     return data
 
 
 def show(derivation: Derivation) -> None:
     """Check a derivation and print it as text: what running its file does."""
-    checks = check_derivation(derivation)
-    sys.stdout.write(text.render(derivation_document(derivation, checks)))
+    sys.stdout.write(text.render(derivation_document(checked(derivation))))
 
 
-def titles_document(titles: Mapping[str, str]) -> Document:
-    """The list of derivations."""
-    columns = (Column("name"), Column("title", wrap=True, share=0.6))
-    return Document(
-        "Worked derivations",
-        (
-            Table(columns, tuple(titles.items())),
-            paragraph(
-                "Print one: symscale derive NAME, with --format json, latex, markdown, pdf, html, "
-                "python, c or javascript for something else than text."
-            ),
-        ),
-    )
+def line(found: CheckedDerivation) -> str:
+    """Say the answer in a line."""
+    return f"{found.derivation.name}, {len(found.derivation.steps)} steps, each checked"
 
 
-def titles_data(titles: Mapping[str, str]) -> dict[str, Json]:
-    """The list of derivations as JSON data."""
-    return {"derivations": [{"name": n, "title": t} for n, t in titles.items()]}
+def _functions(found: CheckedDerivation) -> Functions:
+    from symscale.pages.of.functions import derivation_functions
+
+    return derivation_functions(found.derivation)
+
+
+PAGES = (
+    Page(
+        CheckedDerivation, derivation_document, derivation_data, line, functions=_functions,
+        label=lambda found: found.derivation.name,
+    ),
+)

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import symscale
 from symscale.measure.machines.preset_file import Calibration, Fit, Stated
 from symscale.pages.formats.document import Block, Cell, Column, Document, Heading, Table, paragraph
 from symscale.pages.formats.json import Json
+from symscale.pages.page import Page
 
 _PARAMETERS = ((0, "rate", 1e12, "TFLOP/s"), (1, "bandwidth", 1e9, "GB/s"))
 
@@ -116,7 +116,6 @@ def calibration_data(found: Calibration) -> dict[str, Any]:
         ],
         "warnings": list(found.warnings),
         "notes": list(found.notes),
-        "symscale_version": symscale.__version__,
     }
 
 
@@ -148,3 +147,6 @@ def fit_data(fit: Fit) -> dict[str, Json]:
         },
         "proportional": {"median_error": fit.proportional.median_error},
     }
+
+
+PAGES = (Page(Calibration, calibration_document, calibration_data, lambda c: c.title),)

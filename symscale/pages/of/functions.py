@@ -1,6 +1,6 @@
 """Which closed forms an answer or a derivation has, as functions for code."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import sympy as sp
@@ -13,23 +13,24 @@ from symscale.errors import SymscaleError
 from symscale.language.dimensions import unit_of
 from symscale.language.symbols import NOTATION, notation
 from symscale.language.units import parse_unit
-from symscale.pages.formats.code import LANGUAGES, Function, identifier
+from symscale.pages.formats.code import Function, Functions, identifier
 from symscale.pages.formats.document import Number
 from symscale.pages.formats.text import inline
 from symscale.pages.formulas import formula
 from symscale.pages.formulas.formula import AtMost
 from symscale.studies.comp_vs_comm.answer import RatioAnswer
-from symscale.studies.training.answer import Answer, CliffsAnswer
+from symscale.studies.training.answer import CliffsAnswer, LimitsAnswer
 
 _WORDS = {sp.Eq: "equals it", sp.Le: "is at most this", sp.Ge: "is at least this"}
 
 
-def derivation_functions(derivation: Derivation) -> list[Function]:
+def derivation_functions(derivation: Derivation) -> Functions:
     """The results of a derivation: what its steps derive, and the limit that it ends in.
 
     Example:
         >>> from symscale.derivation.library import load_derivation
-        >>> [f.name for f in derivation_functions(load_derivation("edge-and-slack"))]
+        >>> found = derivation_functions(load_derivation("edge-and-slack"))
+        >>> [f.name for f in found.functions]
         ['edge_and_slack_edge', 'edge_and_slack_slack']
     """
     found: dict[str, Function] = {}
@@ -44,7 +45,7 @@ def derivation_functions(derivation: Derivation) -> list[Function]:
         same = [f for f in found.values() if f.values == function_of_step.values]
         if not same or (function_of_step.requires != same[0].requires and step.kind != "optimum"):
             found.setdefault(function_of_step.name, function_of_step)
-    return list(found.values())
+    return Functions(derivation.title, list(found.values()))
 
 
 def _of_step(derivation: Derivation, step: Step) -> Function | None:
@@ -154,7 +155,7 @@ def _relation(condition: AtMost) -> Relational:
     return sp.Le(condition.left.expr, condition.right.expr, evaluate=False)
 
 
-def answer_functions(answer: Answer) -> list[Function]:
+def answer_functions(answer: LimitsAnswer) -> Functions:
     """The closed forms of `limits` or `cliffs`."""
     functions = limit_functions(answer.program.name, answer.limit)
     if isinstance(answer, CliffsAnswer):
@@ -170,10 +171,11 @@ def answer_functions(answer: Answer) -> list[Function]:
                     ),
                 )
             )
-    return functions
+    values = {p.symbol: p.number for p in answer.parameters.values() if p.number is not None}
+    return Functions(answer.program.title, functions, value_notes(values))
 
 
-def ratio_functions(answer: RatioAnswer) -> list[Function]:
+def ratio_functions(answer: RatioAnswer) -> Functions:
     """The closed forms of `ratio`."""
     found = []
     for ratio in answer.ratios:
@@ -184,7 +186,8 @@ def ratio_functions(answer: RatioAnswer) -> list[Function]:
             Function(identifier(*words), f"{' '.join(words)}: {ratio.meaning}",
                      str(ratio.cost.unit), (ratio.cost.expr,))
         )
-    return found
+    title = f"Computation against communication: {answer.request.model.architecture.title}"
+    return Functions(title, found, value_notes(answer.values))
 
 
 def value_notes(values: Mapping[Any, sp.Expr]) -> dict[str, str]:
@@ -199,27 +202,3 @@ def value_notes(values: Mapping[Any, sp.Expr]) -> dict[str, str]:
         str(s): f" (here {inline(Number(v, notation(s).unit, 8))})"
         for s, v in values.items() if isinstance(v, sp.Rational) and str(s) in NOTATION
     }
-
-
-def code_formats(
-    title: str, functions: Callable[[], list[Function]], notes: Mapping[str, str] | None = None
-) -> dict[str, Callable[[], str]]:
-    """What makes the code of functions in each language, by the language's name."""
-    def maker(language: str) -> Callable[[], str]:
-        return lambda: LANGUAGES[language](title, functions(), notes or {})
-
-    return {language: maker(language) for language in LANGUAGES}
-
-
-def answer_code(answer: Answer) -> dict[str, Callable[[], str]]:
-    """What makes the code of `limits` or `cliffs` in each language."""
-    values = {p.symbol: p.number for p in answer.parameters.values() if p.number is not None}
-    return code_formats(
-        answer.program.title, lambda: answer_functions(answer), value_notes(values)
-    )
-
-
-def ratio_code(answer: RatioAnswer) -> dict[str, Callable[[], str]]:
-    """What makes the code of `ratio` in each language."""
-    title = f"Computation against communication: {answer.request.model.architecture.title}"
-    return code_formats(title, lambda: ratio_functions(answer), value_notes(answer.values))

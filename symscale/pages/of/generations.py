@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import sympy as sp
 
-from symscale.facts.machines.generations import Generation
+from symscale.facts.machines.generations import Generation, Generations
 from symscale.facts.machines.machine import RATE_FACTORS
 from symscale.language.sources import describe
 from symscale.pages.formats.document import (
@@ -20,16 +20,18 @@ from symscale.pages.formats.document import (
 )
 from symscale.pages.formats.json import Json
 from symscale.pages.formats.references import References
+from symscale.pages.page import Page
 
 
-def generations_document(found: Sequence[Generation]) -> Document:
+def generations_document(answer: Generations) -> Document:
     """The generations as two tables, with sources and notes.
 
     Example:
         >>> from symscale.facts.machines.generations import generations
-        >>> generations_document(generations()).title
+        >>> generations_document(Generations(generations())).title
         'Generations'
     """
+    found = answer.found
     references = References()
     return Document(
         "Generations",
@@ -116,12 +118,13 @@ def _notes_blocks(found: Sequence[Generation]) -> list[Block]:
     return [Heading("Notes"), Table(columns, tuple(rows))]
 
 
-def generations_data(found: Sequence[Generation]) -> dict[str, Json]:
+def generations_data(found: Generations) -> dict[str, Json]:
     """The generations as JSON data; every number with its exact text.
 
     Example:
         >>> from symscale.facts.machines.generations import generations
-        >>> generations_data(generations()[:1])["generations"][0]["flop_per_node_byte"]["exact"]
+        >>> found = Generations(generations()[:1])
+        >>> generations_data(found)["generations"][0]["flop_per_node_byte"]["exact"]
         '92300/69'
     """
     return {
@@ -131,7 +134,7 @@ def generations_data(found: Sequence[Generation]) -> dict[str, Json]:
             "cluster_bytes_per_s": "one device, one direction",
             "memory_bytes_per_s": "one device, reads and writes together",
         },
-        "generations": [_entry(g) for g in found],
+        "generations": [_entry(g) for g in found.found],
     }
 
 
@@ -158,3 +161,6 @@ def _entry(g: Generation) -> dict[str, Json]:
         **{key: {"value": float(v), "exact": str(v)} for key, v in numbers.items()},
         "sources": [*_sources(g)],
     }
+
+
+PAGES = (Page(Generations, generations_document, generations_data),)

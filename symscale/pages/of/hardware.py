@@ -1,28 +1,36 @@
-"""Lists: machines, the figures of one, the notation."""
+"""Machines: their list, the figures of one."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
+from symscale.answers import Answer
 from symscale.facts.machines.lumped import Machine, figures_of
-from symscale.language.symbols import NOTATION, Notation
 from symscale.pages.formats.document import (
     Block,
-    Cell,
-    Code,
     Column,
     Document,
-    Formula,
-    Heading,
     Table,
     paragraph,
 )
 from symscale.pages.formats.json import Json
 from symscale.pages.formats.references import References
-from symscale.pages.formulas import formula
+from symscale.pages.page import Page
 
 
-def machines_document(machines: Sequence[Machine]) -> Document:
+@dataclass(frozen=True, repr=False)
+class Machines(Answer):
+    """Machines, to be listed.
+
+    Attributes:
+        machines: The machines.
+    """
+
+    page = "hardware"
+    machines: tuple[Machine, ...]
+
+
+def machines_document(found: Machines) -> Document:
     """The list of machines."""
-    rows = tuple((m.name, m.title, ", ".join(m.levels())) for m in machines)
+    rows = tuple((m.name, m.title, ", ".join(m.levels())) for m in found.machines)
     columns = (Column("name"), Column("machine", wrap=True, share=0.4), Column("levels"))
     return Document(
         "Hardware",
@@ -33,12 +41,12 @@ def machines_document(machines: Sequence[Machine]) -> Document:
     )
 
 
-def machines_data(machines: Sequence[Machine]) -> dict[str, Json]:
+def machines_data(found: Machines) -> dict[str, Json]:
     """The list of machines as JSON data."""
     return {
         "hardware": [
             {"name": m.name, "title": m.title, "base": m.base, "levels": list(m.levels())}
-            for m in machines
+            for m in found.machines
         ]
     }
 
@@ -120,50 +128,7 @@ def machine_data(machine: Machine) -> dict[str, Json]:
     }
 
 
-def symbols_document(names: bool = True) -> Document:
-    """The notation, by group.
-
-    Args:
-        names: Whether the names that users type stand beside the symbols.
-    """
-    references = References()
-    blocks: list[Block] = []
-    for group in dict.fromkeys(e.group for e in NOTATION.values()):
-        entries = [e for e in NOTATION.values() if e.group == group]
-        blocks.append(Heading(group.capitalize()))
-        blocks.append(notation_table(entries, references, names))
-    return Document("Notation", (*blocks, *references.blocks()))
-
-
-def notation_table(
-    entries: Sequence[Notation], references: References, names: bool = False
-) -> Table:
-    """A table of symbols with unit and meaning, and what to type for them if asked for."""
-    named = (Column("name"),) if names else ()
-    columns = (
-        Column("symbol"), *named, Column("unit"), Column("meaning", wrap=True, share=0.55)
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for e in entries:
-        name: tuple[Cell, ...] = (Code(e.name),) if names else ()
-        meaning = f"{e.meaning} {references.cite(e.source)}".rstrip()
-        rows.append((Formula(e.symbol), *name, e.unit, meaning))
-    return Table(columns, tuple(rows))
-
-
-def symbols_data() -> dict[str, Json]:
-    """The notation as JSON data."""
-    return {
-        "symbols": [
-            {
-                "name": e.name,
-                "latex": formula.latex(e.symbol),
-                "unit": e.unit,
-                "meaning": e.meaning,
-                "group": e.group,
-                "lower": e.lower,
-                "source": e.source,
-            }
-            for e in NOTATION.values()
-        ]
-    }
+PAGES = (
+    Page(Machines, machines_document, machines_data),
+    Page(Machine, machine_document, machine_data, lambda machine: machine.name),
+)

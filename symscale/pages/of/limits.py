@@ -1,12 +1,14 @@
-"""The answers of studies as documents."""
+"""The largest training run as a document, as JSON and as code; `cliffs` shares its parts."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import sympy as sp
 
 from symscale.algebra.exact.monomial import canonical_exponent, common_factor
 from symscale.algebra.products.limit import Condition, Piece
 from symscale.language.symbols import notation, symbol
+from symscale.pages.formats.code import Functions
 from symscale.pages.formats.document import (
     Block,
     Cases,
@@ -21,48 +23,39 @@ from symscale.pages.formats.document import (
     Table,
     paragraph,
 )
+from symscale.pages.formats.json import (
+    Json,
+    condition_data,
+    constraints_data,
+    formula_data,
+    limit_text,
+    number,
+    piece_data,
+)
 from symscale.pages.formats.references import References
+from symscale.pages.formats.text import inline
 from symscale.pages.formulas.formula import condition as condition_of
-from symscale.pages.formulas.formula import tidy_exponent
+from symscale.pages.formulas.formula import sympy_text, tidy_exponent
+from symscale.pages.page import Certificates, Page
 from symscale.studies.requests.parameters import Parameter
-from symscale.studies.training.answer import Answer, CliffsAnswer, FullAnswer
-from symscale.studies.training.cliffs import END
+from symscale.studies.training.answer import FullLimitsAnswer, LimitsAnswer
 
 
-def limits_document(answer: Answer) -> Document:
+def limits_document(answer: LimitsAnswer) -> Document:
     """The largest training run: pieces, elasticities, the run itself, assumptions."""
-    blocks: list[Block] = [_subject(answer)]
-    blocks += _headline(answer, symbol("T"))
-    if isinstance(answer, FullAnswer):
+    blocks: list[Block] = [subject(answer)]
+    blocks += headline(answer, symbol("T"))
+    if isinstance(answer, FullLimitsAnswer):
         blocks.append(_full_note(answer))
-    blocks += _pieces(answer, symbol("T"))
-    blocks += _elasticities(answer)
-    blocks += _point(answer)
-    blocks += _assumptions(answer)
+    blocks += piece_blocks(answer, symbol("T"))
+    blocks += elasticity_blocks(answer)
+    blocks += point_blocks(answer)
+    blocks += assumption_blocks(answer)
     return Document(answer.program.title, tuple(blocks))
 
 
-def cliffs_document(answer: CliffsAnswer) -> Document:
-    """Utilization against compute: pieces, cliffs, elasticities, assumptions."""
-    U, T = symbol("U"), symbol("T")
-    blocks: list[Block] = [
-        _subject(answer),
-        paragraph(
-            "A run of compute ", Formula(T), " gets as few devices as finish it in time; ",
-            Formula(U), " = ", Formula(T / (symbol("N") * symbol("C") * symbol("t_d"))),
-            " is the share of their peak rate that they achieve.",
-        ),
-    ]
-    blocks += _headline(answer, U)
-    blocks += _cliffs(answer)
-    blocks += _pieces(answer, U)
-    blocks += _elasticities(answer)
-    blocks += _point(answer)
-    blocks += _assumptions(answer)
-    return Document(answer.program.title, tuple(blocks))
-
-
-def _subject(answer: Answer) -> Paragraph:
+def subject(answer: LimitsAnswer) -> Paragraph:
+    """Which hardware the answer is for."""
     if answer.machine is None or answer.lumped is None:
         return paragraph("No hardware named: everything stays symbolic but what is set.")
     lumped = answer.lumped
@@ -76,7 +69,8 @@ def _subject(answer: Answer) -> Paragraph:
     )
 
 
-def _headline(answer: Answer, objective: sp.Symbol) -> list[Block]:
+def headline(answer: LimitsAnswer, objective: sp.Symbol) -> list[Block]:
+    """The closed form, and its value here."""
     pieces = answer.limit.pieces
     blocks: list[Block] = []
     if len(pieces) == 1:
@@ -105,13 +99,13 @@ _REGION_UNITS = (
 )
 
 
-def _full_note(answer: FullAnswer) -> Paragraph:
+def _full_note(answer: FullLimitsAnswer) -> Paragraph:
     if answer.ruling is None or answer.reduced.ruling is None:
         return paragraph(
             "Every degree is a variable of its own within its natural bounds; the limit never "
             "exceeds the one of the reduced study." + _REGION_UNITS
         )
-    value = answer.reduced.value(answer.reduced.ruling)
+    value = answer.reduced.value
     assert value is not None  # noqa: S101  # the ruling piece has all its numbers
     if answer.responsible:
         end = f"Bounds that make the difference: {', '.join(answer.responsible)}."
@@ -132,13 +126,14 @@ def _powers_cell(table: Mapping[str, sp.Expr]) -> Cell:
     return parts if common == 1 else [*parts, "; all times ", Formula(common)]
 
 
-def _pieces(answer: Answer, objective: sp.Symbol) -> list[Block]:
+def piece_blocks(answer: LimitsAnswer, objective: sp.Symbol) -> list[Block]:
+    """Each piece with its value, region, binding constraints and multipliers."""
     ruling = answer.ruling
     blocks: list[Block] = [Heading("Pieces")]
     for piece in answer.limit.pieces:
         mark = " (rules here)" if ruling is not None and piece.name == ruling.name else ""
         blocks.append(Heading(f"{piece.name}{mark}", 3))
-        value = answer.value(piece)
+        value = answer.value_of(piece)
         blocks.append(Equation(sp.Eq(objective, piece.expr, evaluate=False)))
         rows: list[tuple[Cell, ...]] = []
         if value is not None:
@@ -167,7 +162,7 @@ def _conditions(conditions: Sequence[Condition]) -> Cell:
     return cell
 
 
-def _elasticities(answer: Answer) -> list[Block]:
+def elasticity_blocks(answer: LimitsAnswer) -> list[Block]:
     """By which power each piece changes with each parameter."""
     pieces = answer.limit.pieces
     names = [n for n in answer.parameters if any(symbol(n) in p.bound.atoms for p in pieces)]
@@ -198,7 +193,8 @@ def _atoms(pieces: Sequence[Piece]) -> list[str]:
     return sorted({str(a) for p in pieces for a in p.bound.atoms if a.is_Symbol})
 
 
-def _point(answer: Answer) -> list[Block]:
+def point_blocks(answer: LimitsAnswer) -> list[Block]:
+    """The run that attains the limit."""
     point, values = answer.point, answer.values
     if point is None or values is None:
         return []
@@ -222,7 +218,7 @@ def _point(answer: Answer) -> list[Block]:
     ]
 
 
-def _meaning(x: sp.Symbol, answer: Answer) -> str:
+def _meaning(x: sp.Symbol, answer: LimitsAnswer) -> str:
     """What a symbol stands for where several devices act as one."""
     meaning = notation(x).meaning
     if answer.lumped is None or answer.lumped.devices == 1:
@@ -235,7 +231,8 @@ def _meaning(x: sp.Symbol, answer: Answer) -> str:
     return meaning.replace(" of a device", f" of a {level}")
 
 
-def _assumptions(answer: Answer) -> list[Block]:
+def assumption_blocks(answer: LimitsAnswer) -> list[Block]:
+    """Parameters and constraints, each with its source or reason."""
     references = References()
     blocks: list[Block] = [Heading("Parameters")]
     rows = tuple(_parameter_row(p, answer, references) for p in answer.parameters.values())
@@ -266,7 +263,7 @@ def _assumptions(answer: Answer) -> list[Block]:
 
 
 def _parameter_row(
-    parameter: Parameter, answer: Answer, references: References
+    parameter: Parameter, answer: LimitsAnswer, references: References
 ) -> tuple[Cell, ...]:
     entry = notation(parameter.name)
     value: Cell = "symbolic"
@@ -280,20 +277,119 @@ def _parameter_row(
     return (Formula(entry.symbol), value, _meaning(entry.symbol, answer), source)
 
 
-def _cliffs(answer: CliffsAnswer) -> list[Block]:
-    blocks: list[Block] = [Heading("Cliffs")]
-    if not answer.cliffs:
-        return [*blocks, paragraph("Utilization has no cliff: one piece rules everywhere.")]
-    for cliff in answer.cliffs:
-        below, above = cliff.between
-        if above == END:
-            text = f"{below} ends; beyond, no run fits ({', '.join(cliff.constraints)})"
-        else:
-            text = f"{below} below, {above} above"
-        value = answer.compute_at(cliff)
-        content: list[str | Formula | Number] = [text]
-        if value is not None:
-            content += [": ", Formula(symbol("T")), " = ", Number(value, "FLOP")]
-        blocks.append(Paragraph(tuple(content)))
-        blocks.append(Equation(sp.Eq(symbol("T"), cliff.compute.expr, evaluate=False)))
-    return blocks
+def _parameters_data(answer: LimitsAnswer) -> list[Json]:
+    return [
+        {
+            "name": p.name,
+            "value": None if p.number is None else number(p.number),
+            "expression": None
+            if p.value is None or p.number is not None
+            else sympy_text(p.value),
+            "unlimited": p.unlimited,
+            "unit": p.unit,
+            "meaning": notation(p.name).meaning,
+            "source": p.source,
+        }
+        for p in answer.parameters.values()
+    ]
+
+
+def common_data(answer: LimitsAnswer) -> dict[str, Json]:
+    """What limits and cliffs have in common, as JSON data."""
+    ruling = answer.ruling
+    pieces: list[Json] = [
+        piece_data(
+            piece,
+            answer.unit,
+            answer.value_of(piece),
+            None if ruling is None else piece.name == ruling.name,
+        )
+        for piece in answer.limit.pieces
+    ]
+    (objective,) = answer.program.objective.atoms
+    limit: dict[str, Json] = {
+        "value": None if ruling is None or answer.values is None
+        else number(ruling.at(answer.values)),
+        "unit": answer.unit,
+        "piece": None if ruling is None else ruling.name,
+        "sympy": limit_text(answer.limit),
+    }
+    data: dict[str, Json] = {
+        "problem": answer.program.name,
+        "title": answer.program.title,
+        "objective": {
+            "symbol": str(objective), "sense": answer.program.sense, "unit": answer.unit,
+            "meaning": notation(objective).meaning,
+        },
+        "hardware": None if answer.machine is None else answer.machine.name,
+        "level": None if answer.lumped is None else answer.lumped.level,
+        "parameters": _parameters_data(answer),
+        "constraints": constraints_data(answer.limit),
+        "pieces": pieces,
+        "feasibility": [condition_data(c) for c in answer.limit.feasibility],
+        "limit": limit,
+    }
+    point, values = answer.point, answer.values
+    if point is not None and values is not None:
+        data["point"] = {
+            str(x): {
+                **formula_data(point.values[x]),
+                "value": number(point.values[x].evaluate(values)),
+                "unit": notation(x).unit,
+                "fixed": x not in point.free,
+            }
+            for x in answer.program.variables
+        }
+    return data
+
+
+def limits_data(answer: LimitsAnswer) -> dict[str, Json]:
+    """The largest training run as JSON data."""
+    data = common_data(answer)
+    if isinstance(answer, FullLimitsAnswer):
+        reduced = answer.reduced
+        data["reduced_limit"] = {
+            "value": None if reduced.ruling is None or reduced.values is None
+            else number(reduced.ruling.at(reduced.values)),
+            "unit": answer.unit,
+            "piece": None if reduced.ruling is None else reduced.ruling.name,
+        }
+        data["bounds_that_make_the_difference"] = list(answer.responsible)
+    return data
+
+
+def line(answer: LimitsAnswer) -> str:
+    """Say the answer in a line."""
+    (objective,) = answer.program.objective.atoms
+    count = len(answer.pieces)
+    several = "1 piece" if count == 1 else f"{count} pieces"
+    if answer.value is None or answer.ruling is None:
+        return f"{objective} in closed form, {several}"
+    value = inline(Number(answer.value, answer.unit))
+    return f"{objective} = {value}, {answer.ruling.name} rules; {several}"
+
+
+def functions(answer: LimitsAnswer) -> Functions:
+    """The closed forms of `limits` or `cliffs`."""
+    from symscale.pages.of.functions import answer_functions
+
+    return answer_functions(answer)
+
+
+def certificates(answer: LimitsAnswer) -> Certificates:
+    """A certificate of each piece."""
+    return Certificates(answer.program.title, answer.piece_certificates())
+
+
+def _draw(answer: LimitsAnswer, path: Path) -> None:
+    from symscale.pages.figures.alpha import alpha_plot
+
+    alpha_plot([answer], path)
+
+
+PAGES = (
+    Page(
+        LimitsAnswer, limits_document, limits_data, line, figure=_draw, functions=functions,
+        certificates_of=certificates,
+    ),
+)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import symscale
 from symscale.facts.machines.lumped import Machine
 from symscale.pages.formats.document import (
     Block,
@@ -15,19 +14,18 @@ from symscale.pages.formats.document import (
     Table,
     paragraph,
 )
-from symscale.simulator.transformer.planning import PlannedStep, Question
-from symscale.simulator.transformer.step import ClusterClass
+from symscale.pages.page import Page
+from symscale.simulator.transformer.planning import PlannedStep, Question, TransformerPlans
 
 LABELS = {
     "N_DP": "data", "N_TP": "tensor", "N_PP": "pipeline", "N_CP": "context", "N_EP": "expert",
 }
 
 
-def transformer_plan_document(
-    question: Question, machine: Machine, cluster: ClusterClass, plans: Sequence[PlannedStep],
-    training_tokens: float | None = None,
-) -> Document:
+def transformer_plan_document(found: TransformerPlans) -> Document:
     """The best plan, its time by component, what binds, and the runners-up."""
+    question, machine, plans = found.question, found.machine, found.plans
+    training_tokens, cluster = found.training_tokens, found.cluster
     best = plans[0]
     architecture = question.architecture
     tokens = question.sequences * question.context
@@ -113,11 +111,10 @@ def _runners_up(plans: Sequence[PlannedStep]) -> Table:
     return Table(tuple(columns), tuple(rows))
 
 
-def transformer_plan_data(
-    question: Question, machine: Machine, cluster: ClusterClass, plans: Sequence[PlannedStep],
-    training_tokens: float | None = None,
-) -> dict[str, Any]:
+def transformer_plan_data(found: TransformerPlans) -> dict[str, Any]:
     """The best plans with stable keys."""
+    question, machine, plans = found.question, found.machine, found.plans
+    training_tokens, cluster = found.training_tokens, found.cluster
     tokens = question.sequences * question.context
     return {
         "model": question.architecture.name,
@@ -149,5 +146,7 @@ def transformer_plan_data(
             }
             for plan in plans
         ],
-        "symscale_version": symscale.__version__,
     }
+
+
+PAGES = (Page(TransformerPlans, transformer_plan_document, transformer_plan_data),)

@@ -1,9 +1,13 @@
 """What was measured on this machine, as a document."""
 
+from typing import Any
+
 from symscale.measure.operators.measurement import Measurement
 from symscale.measure.operators.operators import COLLECTIVE, OPERATORS
 from symscale.measure.operators.profiling import Profile
+from symscale.measure.readers.json_files import measurements_data
 from symscale.pages.formats.document import Block, Cell, Column, Document, Table, paragraph
+from symscale.pages.page import Page
 
 
 def profile_document(found: Profile) -> Document:
@@ -60,3 +64,12 @@ def reached(one: Measurement) -> str:
         return f"{one.flop / one.seconds / 1e9:.4g} GFLOP/s"
     suffix = " one way" if OPERATORS[one.operator].kind == COLLECTIVE else ""
     return f"{one.moved / one.seconds / 1e9:.4g} GB/s{suffix}"
+
+
+def profile_data(found: Profile) -> dict[str, Any]:
+    """The measurements, in the format that `symscale fit` reads."""
+    data = measurements_data(found.measurements, found.machine)
+    return {**data, "interrupted": True} if found.interrupted else data
+
+
+PAGES = (Page(Profile, profile_document, profile_data),)

@@ -3,22 +3,48 @@
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import symscale
+from symscale.answers import Answer
+from symscale.facts.machines.lumped import Machine
 from symscale.measure.iterations.projection import Projected, Projection
 from symscale.measure.machines.preset_file import Fit
 from symscale.pages.formats.document import Block, Cell, Column, Document, Heading, Table, paragraph
 from symscale.pages.of.fit import fits_tables
 from symscale.pages.of.profile import time_text
+from symscale.pages.page import Page
+from symscale.studies.comp_vs_comm.future import Case
 
 LENGTH = 2048
 
 
-def projection_document(found: Projection, ks: Sequence[str], hardware: str) -> Document:
+@dataclass(frozen=True, repr=False)
+class ProjectedGrid(Answer):
+    """The grid of future models, projected from a baseline.
+
+    Attributes:
+        projection: The cases.
+        grid: The same cases as formulas have them.
+        ks: How many times faster than the network arithmetic has become, as written.
+        machine: Whose memory decides which cases fit.
+        name: Of the baseline's file.
+    """
+
+    page = "project"
+    projection: Projection
+    grid: Sequence[Case]
+    ks: tuple[str, ...]
+    machine: Machine
+    name: str
+
+
+def projection_document(grid: ProjectedGrid) -> Document:
     """Operator models, shares with their errors, and the cost of profiling saved."""
+    found, ks, hardware = grid.projection, grid.ks, grid.machine.title
     fitting = [case for case in found.cases if case.fits]
     base = found.baseline
     blocks: list[Block] = [
@@ -116,7 +142,7 @@ def _cost(found: Projection, fitting: int) -> str:
     )
 
 
-def projection_rows(found: Projection, ks: Sequence[str]) -> tuple[list[str], list[list[Any]]]:
+def _rows(found: Projection, ks: Sequence[str]) -> tuple[list[str], list[list[Any]]]:
     """Return header and rows of all cases; times are those of one block, in seconds."""
     header = ["d_model", "sequences", "n_ctx", "N_TP", "N_DP", "fits"]
     names = ("compute_s", "serialized_s", "overlapped_s", "exposed_s", "step_s", "share",
@@ -134,9 +160,9 @@ def projection_rows(found: Projection, ks: Sequence[str]) -> tuple[list[str], li
     return header, rows
 
 
-def projection_csv(found: Projection, ks: Sequence[str]) -> str:
+def projection_csv(grid: ProjectedGrid) -> str:
     """Return all cases as CSV."""
-    header, rows = projection_rows(found, ks)
+    header, rows = _rows(grid.projection, grid.ks)
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(header)
@@ -144,8 +170,9 @@ def projection_csv(found: Projection, ks: Sequence[str]) -> str:
     return stream.getvalue()
 
 
-def projection_data(found: Projection) -> dict[str, Any]:
+def projection_data(grid: ProjectedGrid) -> dict[str, Any]:
     """Return all cases as JSON."""
+    found = grid.projection
     base = found.baseline
     return {
         "k": list(found.ks),
@@ -173,5 +200,17 @@ def projection_data(found: Projection) -> dict[str, Any]:
             }
             for c in found.cases
         ],
-        "symscale_version": symscale.__version__,
     }
+
+
+def _draw(found: ProjectedGrid, path: Path) -> None:
+    from symscale.pages.figures.shares import projected_share_plot
+
+    projected_share_plot(found.projection, found.grid, found.ks, found.name, path)
+
+
+PAGES = (
+    Page(
+        ProjectedGrid, projection_document, projection_data, figure=_draw, table=projection_csv,
+    ),
+)

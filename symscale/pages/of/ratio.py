@@ -1,14 +1,11 @@
 """Ratios of computation to communication as a document and as JSON."""
 
-import csv
-import io
-from collections.abc import Sequence
 from typing import Any
 
 import sympy as sp
 
-import symscale
 from symscale.language.symbols import NOTATION, notation
+from symscale.pages.formats.code import Functions
 from symscale.pages.formats.document import (
     Block,
     Cell,
@@ -22,10 +19,9 @@ from symscale.pages.formats.document import (
     paragraph,
 )
 from symscale.pages.formats.json import Json, formula_data, number
-from symscale.pages.of.cost import shown
-from symscale.pages.of.cost_data import value
+from symscale.pages.of.cost import shown, value
+from symscale.pages.page import Page
 from symscale.studies.comp_vs_comm.answer import Ratio, RatioAnswer
-from symscale.studies.comp_vs_comm.future import Case
 
 
 def ratios_document(answer: RatioAnswer) -> Document:
@@ -129,7 +125,6 @@ def ratios_data(answer: RatioAnswer) -> dict[str, Any]:
             for s, v in sorted(answer.values.items(), key=lambda pair: str(pair[0]))
         },
         "assumed": list(answer.notes),
-        "symscale_version": symscale.__version__,
     }
 
 
@@ -155,72 +150,19 @@ def ratio_data(ratio: Ratio) -> dict[str, Json]:
     }
 
 
-def sweep_rows(cases: Sequence[Case], ks: Sequence[object]) -> tuple[list[str], list[list[Any]]]:
-    """Return header and rows of the grid of future cases."""
-    header = ["d_model", "sequences", "n_ctx", "N_TP", "edge_flop_per_byte",
-              "slack_flop_per_byte", *(f"share_k{k}" for k in ks), "block_memory_bytes", "fits"]
-    rows = [
-        [c.d_model, c.sequences, c.n_ctx, c.N_TP, c.edge, c.slack, *c.shares, c.memory_bytes,
-         "yes" if c.fits else "no"]
-        for c in cases
-    ]
-    return header, rows
+def line(answer: RatioAnswer) -> str:
+    """Say the answer in a line."""
+    values = ", ".join(
+        f"{r.name} = {float(r.value):.4g}" for r in answer.ratios if r.value is not None
+    )
+    name = answer.request.model.architecture.name
+    return f"{name}, {values[:200] or f'{len(answer.ratios)} ratios in closed form'}"
 
 
-def sweep_csv(cases: Sequence[Case], ks: Sequence[object]) -> str:
-    """Return the grid of future cases as CSV."""
-    header, rows = sweep_rows(cases, ks)
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([[repr(x) if isinstance(x, float) else x for x in row] for row in rows])
-    return stream.getvalue()
+def _functions(answer: RatioAnswer) -> Functions:
+    from symscale.pages.of.functions import ratio_functions
+
+    return ratio_functions(answer)
 
 
-def sweep_data(cases: Sequence[Case], ks: Sequence[object], machine: str) -> dict[str, Any]:
-    """Return the grid of future cases as JSON."""
-    return {
-        "hardware": machine,
-        "k": [float(str(k)) if "/" not in str(k) else float(sp.Rational(str(k))) for k in ks],
-        "cases": [
-            {
-                "d_model": c.d_model, "sequences": c.sequences, "n_ctx": c.n_ctx, "N_TP": c.N_TP,
-                "edge": c.edge, "slack": c.slack, "share": list(c.shares),
-                "block_memory_bytes": c.memory_bytes, "fits": c.fits,
-            }
-            for c in cases
-        ],
-        "symscale_version": symscale.__version__,
-    }
-
-
-def sweep_document(cases: Sequence[Case], ks: Sequence[object], title: str) -> Document:
-    """Return a summary of the grid: shares by width and degree, for sequences of 2K."""
-    blocks: list[Block] = [
-        paragraph(
-            f"{len(cases)} cases on {title}; {sum(not c.fits for c in cases)} do not fit: not even "
-            "one block's states and activations are held by a device. The share of serialized "
-            "communication does not depend on the batch."
-        )
-    ]
-    length = 2048
-    chosen = {(c.d_model, c.N_TP): c for c in cases if c.n_ctx == length and c.sequences == 1}
-    widths = sorted({width for width, _ in chosen})
-    degrees = sorted({degree for _, degree in chosen})
-    columns = (Column("d_model", right=True),
-               *(Column(f"TP {degree}", right=True) for degree in degrees))
-    for i, k in enumerate(ks):
-        rows: list[tuple[Cell, ...]] = []
-        for width in widths:
-            cells = [
-                f"{chosen[width, d].shares[i] * 100:.0f} %"
-                + ("" if chosen[width, d].fits else "*")
-                for d in degrees
-            ]
-            rows.append((str(width), *cells))
-        caption = (
-            f"Share of serialized communication at k = {k}, sequences of {length} tokens; "
-            "* does not fit."
-        )
-        blocks.append(Table(columns, tuple(rows), caption))
-    return Document("Future models on future hardware", tuple(blocks))
+PAGES = (Page(RatioAnswer, ratios_document, ratios_data, line, functions=_functions),)

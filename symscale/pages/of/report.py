@@ -6,7 +6,7 @@ from typing import Any
 
 import sympy as sp
 
-from symscale.derivation.checks import check_derivation
+from symscale.derivation.checks import checked
 from symscale.derivation.library import load_derivation
 from symscale.errors import InputError
 from symscale.facts.machines.lumped import Machine, load_machine
@@ -14,18 +14,12 @@ from symscale.pages.figures.of_report import KS, Drawing, limit_figures, share_f
 from symscale.pages.formats.bibtex import bibtex
 from symscale.pages.formats.combine import Chapter, combine
 from symscale.pages.formats.document import Bibliography, Document, Heading, paragraph
-from symscale.pages.of.cost import costs_document
-from symscale.pages.of.cost_data import costs_data
-from symscale.pages.of.derive import derivation_document
-from symscale.pages.of.hardware import symbols_document
-from symscale.pages.of.limits import cliffs_document, limits_document
-from symscale.pages.of.limits_data import cliffs_data, limits_data
-from symscale.pages.of.ratio import ratios_data, ratios_document
+from symscale.pages.of.symbols import Symbols
 from symscale.simulator.transformer.planning import tensor_degrees
 from symscale.studies.comp_vs_comm.answer import ratio_answer
 from symscale.studies.cost.answer import cost_answer
 from symscale.studies.requests.transformer import PlanOptions, transformer_request
-from symscale.studies.training.answer import Answer, cliffs, training_limits
+from symscale.studies.training.answer import LimitsAnswer, cliffs, training_limits
 
 DERIVATIONS = ("training-limits", "utilization-cliffs", "tensor-shard", "nanobatch",
                "batch-slicing", "latency-wall")
@@ -77,15 +71,15 @@ def make_report(
             raise InputError(f"two machines are called {name}; give one another name")
     chapters: list[Chapter] = []
     data: dict[str, dict[str, Any]] = {}
-    limits: list[Answer] = []
+    limits: list[LimitsAnswer] = []
     for name, machine in zip(hardware, machines, strict=True):
         progress(machine.name)
         limit, utilization = training_limits(name), cliffs(name)
         limits.append(limit)
-        data[f"limits-{machine.name}.json"] = limits_data(limit)
-        data[f"cliffs-{machine.name}.json"] = cliffs_data(utilization)
-        chapters.append(_titled(f"limits-{machine.name}", limits_document(limit), machine))
-        chapters.append(_titled(f"cliffs-{machine.name}", cliffs_document(utilization), machine))
+        data[f"limits-{machine.name}.json"] = limit.to_dict()
+        data[f"cliffs-{machine.name}.json"] = utilization.to_dict()
+        chapters.append(_titled(f"limits-{machine.name}", limit.document(), machine))
+        chapters.append(_titled(f"cliffs-{machine.name}", utilization.document(), machine))
     drawn = limit_figures(hardware, limits)
     chapters[-1] = replace(chapters[-1], extra=tuple(d.block for d in drawn))
     for name in models:
@@ -97,10 +91,9 @@ def make_report(
         drawn += shares
     for name in (*DERIVATIONS, *(MODEL_DERIVATIONS if models else ())):
         progress(name)
-        derivation = load_derivation(name)
-        document = derivation_document(derivation, check_derivation(derivation))
+        document = checked(load_derivation(name)).document()
         chapters.append(Chapter(name, _without_notation(document)))
-    chapters.append(Chapter("notation", symbols_document()))
+    chapters.append(Chapter("notation", Symbols().document()))
     named = ", ".join([m.title for m in machines] + list(models))
     lead = paragraph(
         "Closed forms with the constraints that bind in them, the regions where they rule and "
@@ -121,15 +114,15 @@ def _model(
 ) -> list[Chapter]:
     answer = cost_answer(transformer_request(name))
     slug = answer.model.architecture.name
-    data[f"costs-{slug}.json"] = costs_data(answer)
-    chapters = [Chapter(f"costs-{slug}", costs_document(answer))]
+    data[f"costs-{slug}.json"] = answer.to_dict()
+    chapters = [Chapter(f"costs-{slug}", answer.document())]
     for file, machine in zip(hardware, machines, strict=True):
         options = PlanOptions(tp=_largest_in_node(name, machine))
         ratio = ratio_answer(
             transformer_request(name, options), ks=[sp.Integer(k) for k in KS], hardware=file
         )
-        data[f"ratios-{slug}-{machine.name}.json"] = ratios_data(ratio)
-        document = ratios_document(ratio)
+        data[f"ratios-{slug}-{machine.name}.json"] = ratio.to_dict()
+        document = ratio.document()
         title = f"{document.title} on {machine.title}"
         chapters.append(
             Chapter(f"ratios-{slug}-{machine.name}", Document(title, document.blocks))

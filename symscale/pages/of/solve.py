@@ -1,6 +1,7 @@
 """Answers to problems of one's own as documents."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 import sympy as sp
@@ -20,7 +21,14 @@ from symscale.pages.formats.document import (
     paragraph,
 )
 from symscale.pages.formulas import formula
-from symscale.pages.of.solve_data import Sweeps, spelled, strongest_first, value_of
+from symscale.pages.of.solve_data import (
+    Sweeps,
+    problem_data,
+    spelled,
+    strongest_first,
+    value_of,
+)
+from symscale.pages.page import Certificates, Page
 from symscale.problems.answer import (
     AnswerPiece,
     ProblemAnswer,
@@ -28,7 +36,7 @@ from symscale.problems.answer import (
     rounded_neighbours,
 )
 from symscale.problems.problem import ProblemSymbol
-from symscale.problems.sweep import Axis, Segment
+from symscale.problems.sweep import Axis, Segment, SweptAnswer
 
 
 def problem_document(found: ProblemAnswer, sweeps: Sweeps) -> Document:
@@ -235,3 +243,57 @@ def _meaning(q: ProblemSymbol) -> str:
     unit = "" if q.entry.unit == "1" else f" [{q.entry.unit}]"
     source = f" ({q.entry.source})" if q.entry.source else ""
     return f"{q.entry.meaning}{unit}{source}"
+
+
+def line(found: ProblemAnswer) -> str:
+    """Say the answer in a line."""
+    problem, count = found.problem, len(found.pieces)
+    end = f"{count} piece{'' if count == 1 else 's'}" if count else "no closed form"
+    if found.ruling is None or (value := found.ruling.value(found.values)) is None:
+        return f"{problem.title[:60]}, {end}"
+    return f"{problem.title[:60]}, {problem.objective} = {float(value):.5g}; {end}"
+
+
+def certificates(found: ProblemAnswer) -> Certificates:
+    """The proof of each piece, and what they do not prove."""
+    from symscale.problems.proofs import prove
+
+    proofs = prove(found)
+    notes = []
+    if proofs.missing:
+        notes.append(f"no certificate of these closed forms: {', '.join(proofs.missing)}")
+    if proofs.loose:
+        notes.append(
+            "where no closed form is certified, the certificates prove the loose bound, in "
+            "which sums are replaced by their largest terms"
+        )
+    return Certificates(found.problem.title, proofs.certificates, tuple(notes))
+
+
+def _draw(found: SweptAnswer, path: Path) -> None:
+    from symscale.pages.figures.regions import line_plot, region_plot
+
+    first, *second = found.axes
+    if second:
+        region_plot(found.answer, first, second[0], path)
+    else:
+        line_plot(found.answer, first, found.segments, path)
+
+
+PAGES = (
+    Page(
+        SweptAnswer,
+        lambda found: problem_document(found.answer, found.sweeps),
+        lambda found: problem_data(found.answer, found.sweeps),
+        lambda found: line(found.answer),
+        figure=_draw,
+        certificates_of=lambda found: certificates(found.answer),
+    ),
+    Page(
+        ProblemAnswer,
+        lambda found: problem_document(found, {}),
+        lambda found: problem_data(found, {}),
+        line,
+        certificates_of=certificates,
+    ),
+)

@@ -6,7 +6,6 @@ from dataclasses import replace
 import mpmath as mp
 import sympy as sp
 
-import symscale
 from symscale.pages.formats.json import Json, formula_data, number, numbers, powers
 from symscale.pages.formulas import formula
 from symscale.problems.answer import (
@@ -97,7 +96,6 @@ def problem_data(found: ProblemAnswer, sweeps: Sweeps) -> dict[str, Json]:
             }
             for axis, segments in sweeps.items()
         ]
-    data["symscale_version"] = symscale.__version__
     return data
 
 

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import symscale
-from symscale.compare.measured import ComparedRun, PlanChoice, Summary, choices, summary
+from symscale.answers import Answer
+from symscale.compare.measured import UNITS, ComparedRun, PlanChoice, Summary, choices, summary
 from symscale.compare.published import MemoryRow, RunSet
 from symscale.language.sources import load_sources
 from symscale.measure.runs.classes import CalibratedClass
-from symscale.pages.figures.drawing import COLOURS, drawing, save
 from symscale.pages.formats.document import (
     Block,
     Cell,
@@ -23,13 +22,11 @@ from symscale.pages.formats.document import (
 )
 from symscale.pages.formats.json import Json
 from symscale.pages.formats.references import References
-
-UNITS = {"iteration_s": "s", "tflops_per_device": "TFLOP/s"}
-BAND = 0.1
+from symscale.pages.page import Page
 
 
-@dataclass(frozen=True)
-class OwnRuns:
+@dataclass(frozen=True, repr=False)
+class OwnRuns(Answer):
     """A user's runs, computed.
 
     Attributes:
@@ -40,6 +37,7 @@ class OwnRuns:
         at_bound: Constants of a class fitted to these runs that ended at the data sheet.
     """
 
+    page = "validate"
     file: str
     rows: tuple[ComparedRun, ...]
     classes: tuple[CalibratedClass, ...]
@@ -50,6 +48,20 @@ class OwnRuns:
     def judged(self) -> tuple[ComparedRun, ...]:
         """The rows that no fit saw; all, where it saw all."""
         return tuple(row for row in self.rows if not row.seen) or self.rows
+
+
+@dataclass(frozen=True, repr=False)
+class PublishedRuns(Answer):
+    """The published runs, computed.
+
+    Attributes:
+        sets: The sets of runs.
+        memory: The published memory.
+    """
+
+    page = "validate"
+    sets: tuple[RunSet, ...]
+    memory: tuple[MemoryRow, ...]
 
 
 def percent(share: float | None, signed: bool = True) -> str:
@@ -71,8 +83,9 @@ def _rank(value: float | None) -> str:
 # Documents
 
 
-def published_document(sets: Sequence[RunSet], memory: Sequence[MemoryRow]) -> Document:
+def published_document(found: PublishedRuns) -> Document:
     """All published runs: a summary, the classes, every row, memory, what is left out."""
+    sets, memory = found.sets, found.memory
     references = References()
     counted = [row for s in sets if s.counted for row in s.unseen]
     whole = summary(counted)
@@ -229,8 +242,9 @@ def _memory(rows: Sequence[MemoryRow]) -> Table:
 # JSON
 
 
-def published_data(sets: Sequence[RunSet], memory: Sequence[MemoryRow]) -> dict[str, Any]:
+def published_data(found: PublishedRuns) -> dict[str, Any]:
     """All published runs; the summary is of those that no fit saw."""
+    sets, memory = found.sets, found.memory
     counted = [row for s in sets if s.counted for row in s.unseen]
     return {
         **_summary(summary(counted)),
@@ -254,7 +268,6 @@ def published_data(sets: Sequence[RunSet], memory: Sequence[MemoryRow]) -> dict[
             for r in memory
         ],
         "classes": _class_data(list({s.cluster.name: s.cluster for s in sets}.values())),
-        "symscale_version": symscale.__version__,
     }
 
 
@@ -267,7 +280,6 @@ def own_data(own: OwnRuns) -> dict[str, Any]:
         "classes": _class_data(own.classes),
         "assumed": list(own.notes),
         "at_bound": list(own.at_bound),
-        "symscale_version": symscale.__version__,
     }
 
 
@@ -310,69 +322,20 @@ def _class_data(classes: Sequence[CalibratedClass]) -> list[Json]:
     ]
 
 
-# The plot
+def _draw_own(own: OwnRuns, path: Path) -> None:
+    from symscale.pages.figures.parity import parity_plot
+
+    parity_plot([(Path(own.file).name, own.rows)], path)
 
 
-def parity_plot(groups: Sequence[tuple[str, Sequence[ComparedRun]]], path: Path) -> None:
-    """Draw computed against published, times and rates apart; a band of 10 % about parity.
+def _draw_published(found: PublishedRuns, path: Path) -> None:
+    from symscale.pages.figures.parity import parity_plot
 
-    Args:
-        groups: Comparisons with the name of each group.
-        path: Where to draw it.
-    """
-    metrics = [
-        metric for metric in UNITS
-        if any(row.run.metric == metric for _, rows in groups for row in rows)
-    ]
-    with drawing(shared=False) as make:
-        figure, panels = make(1, len(metrics), (1.0 + 4.0 * len(metrics), 4.2))
-        for metric, axes in zip(metrics, panels, strict=True):
-            _panel(axes, groups, metric)
-        figure.suptitle("band: within 10 %; filled: seen by a fit", fontsize=9)
-        save(figure, path)
+    groups = [(f"{s.name}, class {s.cluster.name}", s.rows) for s in found.sets if s.counted]
+    parity_plot(groups, path)
 
 
-def _panel(
-    axes: Any, groups: Sequence[tuple[str, Sequence[ComparedRun]]], metric: str
-) -> None:
-    values: list[float] = []
-    for i, (name, rows) in enumerate(groups):
-        part = [row for row in rows if row.run.metric == metric]
-        if not part:
-            continue
-        colour = COLOURS[i % len(COLOURS)]
-        for seen, face in ((False, "none"), (True, colour)):
-            these = [row for row in part if row.seen is seen]
-            axes.plot(
-                [row.run.published for row in these], [row.computed for row in these], "o", ms=4.5,
-                mfc=face, mec=colour, mew=0.9, ls="",
-                label=name if seen is any(row.seen for row in part) else None,
-            )
-        values += [x for row in part for x in (row.run.published, row.computed)]
-    low, high = min(values) / 1.15, max(values) * 1.15
-    ends = [low, high]
-    axes.plot(ends, ends, color="#333333", lw=0.9)
-    axes.fill_between(
-        ends, [x * (1 - BAND) for x in ends], [x * (1 + BAND) for x in ends], color="black",
-        alpha=0.08, lw=0,
-    )
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlim(low, high)
-    axes.set_ylim(low, high)
-    _ticks(axes, low, high)
-    unit = UNITS[metric]
-    what = "time of a step" if metric == "iteration_s" else "rate of a device"
-    axes.set_xlabel(f"published {what} [{unit}]")
-    axes.set_ylabel(f"computed {what} [{unit}]")
-    axes.legend(fontsize=7, loc="upper left")
-
-
-def _ticks(axes: Any, low: float, high: float) -> None:
-    """Few round numbers, written out."""
-    steps = (1, 2, 5) if high / low > 6 else (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
-    ticks = [s * 10.0**e for e in range(-9, 13) for s in steps if low <= s * 10.0**e <= high]
-    labels = [f"{x:g}" for x in ticks]
-    axes.set_xticks(ticks, labels)
-    axes.set_yticks(ticks, labels)
-    axes.minorticks_off()
+PAGES = (
+    Page(OwnRuns, own_document, own_data, figure=_draw_own),
+    Page(PublishedRuns, published_document, published_data, figure=_draw_published),
+)

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from symscale.answers import Answer
 from symscale.facts.machines.lumped import Machine
+from symscale.simulator.sparse_mlp.curve import Point
 from symscale.simulator.sparse_mlp.shapes import Rules
 from symscale.simulator.tables.curves import Row
 
@@ -45,3 +47,31 @@ class SimulatedRun:
         if all(run.assumptions.rules.batch == batch for run in among):
             return self.machine.title
         return f"{self.machine.title}, batch {batch}"
+
+
+@dataclass(frozen=True, repr=False)
+class SimulatedCurves(Answer):
+    """Curves of utilization against training compute.
+
+    Attributes:
+        runs: The curves.
+    """
+
+    page = "simulate"
+    runs: tuple[SimulatedRun, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class MLPPlans(Answer):
+    """The best plans of a sparse MLP on a cluster.
+
+    Attributes:
+        machine: The machine.
+        points: The plans, the best first.
+        assumptions: The rules and the space.
+    """
+
+    page = "plan_mlp"
+    machine: Machine
+    points: Sequence[Point]
+    assumptions: Assumptions

@@ -8,7 +8,7 @@ import sympy as sp
 
 from symscale.algebra.growth.asymptotics import Growth, asymptotics
 from symscale.algebra.growth.behaviour import Behaviour
-from symscale.answers import Shown
+from symscale.answers import Answer
 from symscale.costs.cost import Cost
 from symscale.costs.transformer.plan import TransformerPlan
 from symscale.costs.transformer.tiers import split_over_tiers
@@ -69,8 +69,8 @@ def growth_of(expr: sp.Expr) -> Behaviour | None:
         return None
 
 
-@dataclass(frozen=True)
-class RatioAnswer(Shown):
+@dataclass(frozen=True, repr=False)
+class RatioAnswer(Answer):
     """The ratios of a model under a plan.
 
     Attributes:
@@ -86,6 +86,7 @@ class RatioAnswer(Shown):
         data_values: The same for the gradients, whose replicas may lie further apart.
     """
 
+    page = "ratio"
     request: Request
     ks: tuple[sp.Expr, ...]
     targets: tuple[sp.Expr, ...]

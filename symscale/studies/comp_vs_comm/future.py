@@ -13,6 +13,7 @@ from itertools import product
 import numpy as np
 import sympy as sp
 
+from symscale.answers import Answer
 from symscale.costs.transformer.architecture import transformer
 from symscale.costs.transformer.memory import RECIPES, block_memory
 from symscale.costs.transformer.model import Transformer
@@ -54,6 +55,22 @@ class Case:
     shares: tuple[float, ...]
     memory_bytes: float
     fits: bool
+
+
+@dataclass(frozen=True, repr=False)
+class FutureShares(Answer):
+    """Shares of serialized communication over the grid.
+
+    Attributes:
+        machine: The machine of today.
+        ks: How many times faster than the network arithmetic has become.
+        cases: The cases, with a share for each k.
+    """
+
+    page = "sweep"
+    machine: Machine
+    ks: tuple[sp.Expr, ...]
+    cases: tuple[Case, ...]
 
 
 def future_cases(machine: Machine, ks: Sequence[Fraction] = (Fraction(1),)) -> list[Case]:
@@ -117,3 +134,16 @@ def _compiled(
     width, batch, length, degree = grid.T
     found = compute(width, batch * length, length, degree)
     return tuple(np.broadcast_to(np.asarray(x, dtype=float), width.shape) for x in found)
+
+
+def future_shares(machine: Machine, ks: Sequence[sp.Expr]) -> FutureShares:
+    """Return the shares of every case of the grid on a machine.
+
+    Example:
+        >>> from symscale.facts.machines.lumped import load_machine
+        >>> found = future_shares(load_machine(DEFAULT_MACHINE), [sp.Integer(1)])
+        >>> len(found.cases)
+        392
+    """
+    cases = future_cases(machine, [Fraction(k.p, k.q) for k in map(sp.Rational, ks)])
+    return FutureShares(machine, tuple(ks), tuple(cases))

@@ -18,6 +18,7 @@ import sympy as sp
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.growth.asymptotics import Asymptotics, asymptotics
 from symscale.algebra.growth.paths import RELATIONS, Assumption, Growth, Relation
+from symscale.answers import Answer
 from symscale.costs.cost import Cost
 from symscale.errors import (
     FormulaError,
@@ -58,8 +59,8 @@ class Expectation:
     expr: sp.Expr
 
 
-@dataclass(frozen=True)
-class RatioAsymptotics:
+@dataclass(frozen=True, repr=False)
+class RatioAsymptotics(Answer):
     """The asymptotic behaviour of a named ratio.
 
     Attributes:
@@ -72,6 +73,7 @@ class RatioAsymptotics:
         notes: Remarks, such as a symbol of the path that does not occur.
     """
 
+    page = "asymptotics"
     ratio: str
     cost: Cost
     path: Mapping[sp.Symbol, sp.Expr]

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import sympy as sp
 
-from symscale.answers import Shown
+from symscale.answers import Answer
 from symscale.costs.cost import Cost
 from symscale.costs.transformer.communication import Communication, communications
 from symscale.costs.transformer.component import Component
@@ -19,8 +19,8 @@ from symscale.facts.machines.lumped import Machine, load_machine
 from symscale.studies.requests.transformer import Request
 
 
-@dataclass(frozen=True)
-class CostAnswer(Shown):
+@dataclass(frozen=True, repr=False)
+class CostAnswer(Answer):
     """The costs of a model under a plan.
 
     Attributes:
@@ -29,6 +29,7 @@ class CostAnswer(Shown):
         machine: The machine whose tiers carry the communication, or None.
     """
 
+    page = "cost"
     request: Request
     recipe: Recipe
     machine: Machine | None

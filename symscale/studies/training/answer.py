@@ -11,7 +11,7 @@ from symscale.algebra.products.attained import OptimalPoint, certify, optimal_po
 from symscale.algebra.products.limit import Limit, Piece
 from symscale.algebra.products.program import Program
 from symscale.algebra.products.solve import solve
-from symscale.answers import Shown
+from symscale.answers import Answer
 from symscale.errors import InputError
 from symscale.facts.machines.lumped import LumpedDevice, Machine, load_machine, lump
 from symscale.kernel.certificate import Certificate
@@ -28,8 +28,8 @@ from symscale.studies.training.cliffs import Cliff, cliffs_of, cliffs_program
 from symscale.studies.training.limits import limits_program, own_bounds
 
 
-@dataclass(frozen=True)
-class Answer(Shown):
+@dataclass(frozen=True, repr=False)
+class LimitsAnswer(Answer):
     """A solved study.
 
     Attributes:
@@ -40,6 +40,7 @@ class Answer(Shown):
         lumped: The machine at the level of the study, or None.
     """
 
+    page = "limits"
     program: Program
     limit: Limit
     parameters: Mapping[str, Parameter]
@@ -70,7 +71,22 @@ class Answer(Shown):
         """
         return None if self.values is None else self.limit.ruling(self.values)
 
-    def value(self, piece: Piece) -> mp.mpf | None:
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The pieces of the closed form."""
+        return self.limit.pieces
+
+    @property
+    def expr(self) -> sp.Expr:
+        """The closed form: the least of its pieces."""
+        return self.limit.expr
+
+    @property
+    def value(self) -> mp.mpf | None:
+        """The optimum, where all parameters have numbers."""
+        return None if self.ruling is None else self.value_of(self.ruling)
+
+    def value_of(self, piece: Piece) -> mp.mpf | None:
         """A piece's value, where all its parameters have numbers."""
         known = numbers(self.parameters)
         if any(s not in known for s in piece.bound.free_symbols):
@@ -84,7 +100,7 @@ class Answer(Shown):
             return None
         return optimal_point(self.program, self.values)
 
-    def certificates(self) -> list[Certificate]:
+    def piece_certificates(self) -> list[Certificate]:
         """A certificate of each piece; the ruling one's at the parameters given."""
         return [
             certify(self.limit, p, self.values if self.ruling == p else None)
@@ -102,15 +118,15 @@ class Answer(Shown):
         _ = self.ruling
 
 
-@dataclass(frozen=True)
-class FullAnswer(Answer):
+@dataclass(frozen=True, repr=False)
+class FullLimitsAnswer(LimitsAnswer):
     """The study with every degree a variable, beside the reduced one.
 
     Attributes:
         reduced: The reduced study's answer at the same parameters.
     """
 
-    reduced: Answer
+    reduced: LimitsAnswer
 
     @property
     def responsible(self) -> tuple[str, ...]:
@@ -136,11 +152,11 @@ def machine_at(hardware: str | None, level: str | None) -> tuple[Machine, Lumped
 
 def _answer(
     program: Program, chosen: tuple[Machine, LumpedDevice] | None, settings: Mapping[str, sp.Expr]
-) -> Answer:
+) -> LimitsAnswer:
     machine, lumped = chosen or (None, None)
     table = assemble([s.name for s in program.parameters], lumped, settings)
     solved = program.substitute(substitutions(table))
-    return Answer(solved, solve(solved), table, machine, lumped)
+    return LimitsAnswer(solved, solve(solved), table, machine, lumped)
 
 
 def _exact(settings: Mapping[str, sp.Expr] | None) -> dict[str, sp.Expr]:
@@ -162,7 +178,7 @@ def training_limits(
     *,
     level: str | None = None,
     settings: Mapping[str, sp.Expr] | None = None,
-) -> Answer:
+) -> LimitsAnswer:
     """Answer: how large can a training run be at full utilization?
 
     Args:
@@ -177,7 +193,7 @@ def training_limits(
         >>> answer = training_limits("h100-sxm")
         >>> answer.ruling.name
         'data movement'
-        >>> f"{float(answer.value(answer.ruling)):.6e}"
+        >>> f"{float(answer.value):.6e}"
         '1.924066e+28'
     """
     chosen, given = machine_at(hardware, level), _exact(settings)
@@ -189,7 +205,7 @@ def full_training_limits(
     *,
     level: str | None = None,
     settings: Mapping[str, sp.Expr] | None = None,
-) -> FullAnswer:
+) -> FullLimitsAnswer:
     """Answer the same with every degree a variable of its own within its natural bounds.
 
     Exponents are numbers here: alpha and alpha_L take their defaults where not set.
@@ -208,12 +224,14 @@ def full_training_limits(
         n: standard[n] if n in FOLDED and n not in (settings or {}) else p
         for n, p in full.parameters.items()
     }
-    return FullAnswer(full.program, full.limit, table, full.machine, full.lumped, reduced)
+    return FullLimitsAnswer(full.program, full.limit, table, full.machine, full.lumped, reduced)
 
 
-@dataclass(frozen=True)
-class CliffsAnswer(Answer):
+@dataclass(frozen=True, repr=False)
+class CliffsAnswer(LimitsAnswer):
     """Utilization of runs, with its cliffs."""
+
+    page = "cliffs"
 
     @cached_property
     def known(self) -> dict[sp.Symbol, sp.Rational] | None:

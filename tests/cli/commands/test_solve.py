@@ -350,7 +350,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         kept.append(figure)
         path.write_bytes(b"")
 
-    monkeypatch.setattr("symscale.pages.figures.drawing.save", keep)
+    monkeypatch.setattr("symscale.pages.figures.regions.save", keep)
     return kept
 
 

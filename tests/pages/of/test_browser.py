@@ -178,7 +178,7 @@ def test_limit_and_piece_are_those_of_the_solver(browser: Any, pages: dict[str, 
             assert piece is not None
             names.add(piece.name)
             assert page.inner_text("#n-limit") == piece.name
-            wanted = float(found.value(piece) or 0)
+            wanted = float(found.value_of(piece) or 0)
             assert shown(page)["o-limit"] == pytest.approx(wanted, rel=1e-11)
             run = cliffs(settings=values)
             ends = [float(run.compute_at(c) or 0) for c in run.cliffs]
@@ -323,7 +323,7 @@ def test_presets_set_values_and_hands_unset_them(browser: Any, pages: dict[str, 
         settle(page)
         assert shown(page)["v-C"] == 2494955520000000
         found = training_limits("a100-sxm")
-        wanted = float(found.value(found.limit.pieces[0]) or 0)
+        wanted = float(found.value_of(found.limit.pieces[0]) or 0)
         assert shown(page)["o-limit_0"] == pytest.approx(wanted, rel=1e-12)
         move(page, {"C": 400})
         assert page.input_value("#preset-0") == ""

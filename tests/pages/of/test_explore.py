@@ -59,7 +59,7 @@ def test_the_start_is_the_published_limit() -> None:
     formulas = explorer("training-limits").formulas
     found = training_limits("h100-sxm")
     for k, piece in enumerate(found.limit.pieces):
-        wanted = found.value(piece)
+        wanted = found.value_of(piece)
         assert float(formulas[f"limit_{k}"].subs(values)) == pytest.approx(float(wanted or 0))
     both = cliffs("h100-sxm")
     for k, cliff in enumerate(both.cliffs):

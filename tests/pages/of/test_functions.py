@@ -162,7 +162,7 @@ def compare(language: str, functions: Sequence[Function], folder: Path, need: Ne
 def test_derivations_run_as_code(
     name: str, language: str, tmp_path: Path, need_program: Need
 ) -> None:
-    compare(language, derivation_functions(derivation(name)), tmp_path, need_program)
+    compare(language, derivation_functions(derivation(name)).functions, tmp_path, need_program)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -170,7 +170,7 @@ def test_derivations_run_as_code(
 def test_answers_run_as_code(
     ask: Callable[[], Any], language: str, tmp_path: Path, need_program: Need
 ) -> None:
-    compare(language, answer_functions(ask()), tmp_path, need_program)
+    compare(language, answer_functions(ask()).functions, tmp_path, need_program)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -244,14 +244,14 @@ def test_names_are_identifiers() -> None:
     assert identifier("3 x") == "f_3_x"
     assert identifier("?") == "f_"
     for name in derivation_names():
-        names = [f.name for f in derivation_functions(derivation(name))]
+        names = [f.name for f in derivation_functions(derivation(name)).functions]
         assert len(names) == len(set(names))
         assert all(re.fullmatch(r"[a-z][a-z0-9_]*", n) for n in names), names
 
 
 def test_every_argument_is_explained() -> None:
     for name in derivation_names():
-        functions = derivation_functions(derivation(name))
+        functions = derivation_functions(derivation(name)).functions
         for language, write in LANGUAGES.items():
             text = " ".join(re.sub(r"\n(#|//) +", " ", write("t", functions, {})).split())
             for s in {s for f in functions for s in f.arguments}:

@@ -18,7 +18,7 @@ from commands import answer, refusal, run
 from places import ROOT
 from symscale.cli.commands.report import _draw
 from symscale.cli.output.aside import aside
-from symscale.derivation.checks import check_derivation
+from symscale.derivation.checks import checked
 from symscale.derivation.library import derivation_names, load_derivation
 from symscale.errors import NoAnswerError, UnknownNameError
 from symscale.language.sources import load_sources
@@ -36,8 +36,7 @@ from symscale.pages.of.derive import derivation_document
 
 
 def document_of(name: str) -> Document:
-    derivation = load_derivation(name)
-    return derivation_document(derivation, check_derivation(derivation))
+    return derivation_document(checked(load_derivation(name)))
 
 
 # Fragments

@@ -1,0 +1,210 @@
+"""Pages: how answers of one kind print, draw and prove themselves.
+
+A module `symscale.pages.of.NAME` lists the pages of command NAME in `PAGES`, one for each
+kind of answer that it prints. The command line, notebooks and reports all go by them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import symscale
+from symscale.answers import Answer
+from symscale.errors import InputError, unknown_name
+from symscale.pages.files import check_writable, write_by, write_whole
+
+if TYPE_CHECKING:
+    from symscale.pages.formats.code import Functions
+    from symscale.pages.formats.document import Document
+    from symscale.pages.formats.json import Json
+
+A = TypeVar("A", bound=Answer)
+
+SCHEMA = 1
+"""Of the JSON of answers: keys are added under one number, and renamed under the next."""
+
+PLAIN = ("text", "json", "latex", "markdown", "pdf")
+"""Formats that every answer has."""
+
+CODES = ("python", "c", "javascript")
+"""Formats of closed forms as code."""
+
+ENDINGS = {
+    ".txt": "text", ".json": "json", ".tex": "latex", ".md": "markdown", ".pdf": "pdf",
+    ".html": "html", ".htm": "html", ".py": "python", ".c": "c", ".js": "javascript",
+}  # fmt: skip
+"""The format that a file's name asks for."""
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """Certificates of an answer, and what they leave open.
+
+    Attributes:
+        title: What they prove.
+        certificates: One for each piece.
+        notes: What is not proved, a line each.
+    """
+
+    title: str
+    certificates: Sequence[Any]
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> "dict[str, Json]":
+        """Return them as the JSON that `symscale check` reads."""
+        from symscale.problems.certificate_file import certificates_data
+
+        return certificates_data(self.title, self.certificates, symscale.__version__)
+
+    def save(self, path: str | Path, *, force: bool = False, option: str = "path") -> None:
+        """Write them for `symscale check`.
+
+        Raises:
+            InputError: If the file cannot be written.
+        """
+        from symscale.pages.formats.json import dump
+
+        check_writable(Path(path), force, option)
+        write_whole(Path(path), dump(self.to_dict()), option)
+
+
+@dataclass(frozen=True)
+class Page(Generic[A]):
+    """How answers of one kind are shown.
+
+    Attributes:
+        kind: The class of the answers.
+        document: Makes the document, for every format but JSON and code.
+        data: Makes the JSON.
+        line: Says the answer in a line, for the terminal of a Python session.
+        text: Makes the plain text where it is not the document's.
+        figure: Draws the answer into a file.
+        functions: Makes its closed forms as functions.
+        table: Makes its rows as CSV.
+        certificates_of: Makes its certificates.
+        label: What labels in fragments of LaTeX begin with; the command's name by default.
+    """
+
+    kind: type[A]
+    document: "Callable[[A], Document]"
+    data: "Callable[[A], dict[str, Json]]"
+    line: Callable[[A], str] | None = None
+    text: Callable[[A], str] | None = None
+    figure: Callable[[A, Path], None] | None = None
+    functions: "Callable[[A], Functions] | None" = None
+    table: Callable[[A], str] | None = None
+    certificates_of: Callable[[A], Certificates] | None = None
+    label: Callable[[A], str] | None = None
+
+    def to_dict(self, answer: A) -> "dict[str, Json]":
+        """Return the JSON, with the version that wrote it and the number of its schema."""
+        version: dict[str, Json] = {"symscale_version": symscale.__version__, "schema": SCHEMA}
+        return {**self.data(answer), **version}
+
+    def printed(self, answer: A, form: str, *, fragment: bool = False) -> str:
+        """Return an answer in a format of text.
+
+        Args:
+            answer: The answer.
+            form: The format.
+            fragment: For LaTeX: whether to leave the preamble out.
+
+        Raises:
+            InputError: If answers of this kind have no such format.
+        """
+        if form == "json":
+            from symscale.pages.formats.json import dump
+
+            return dump(self.to_dict(answer))
+        if form in CODES:
+            return self.code(answer, form)
+        if form == "text" and self.text is not None:
+            return self.text(answer)
+        document = self.document(answer)
+        if form == "latex" and fragment:
+            from symscale.pages.formats.fragment import fragment as print_fragment
+
+            return print_fragment(document, self.label(answer) if self.label else answer.page)
+        if form not in ("text", "latex", "markdown", "html"):
+            raise unknown_name("format", form, (*PLAIN, "html", *CODES))
+        text: str = import_module(f"symscale.pages.formats.{form}").render(document)
+        return text
+
+    def code(self, answer: A, language: str) -> str:
+        """Return the closed forms of an answer as functions of a language.
+
+        Raises:
+            InputError: If answers of this kind have none, or the language is unknown.
+        """
+        if self.functions is None:
+            raise InputError(f"{answer.page} has no closed forms to write as code")
+        if language not in CODES:
+            raise unknown_name("language", language, CODES)
+        return self.functions(answer).code(language)
+
+    def write(self, answer: A, path: Path, form: str, *, fragment: bool = False) -> None:
+        """Write an answer into a file in a format, whole or not at all.
+
+        Raises:
+            InputError: If the file cannot be written, or there is no LaTeX engine for a PDF.
+            NoAnswerError: If that engine fails.
+        """
+        if form == "pdf":
+            from symscale.pages.formats import latex
+            from symscale.pages.formats.pdf import make_pdf
+
+            made = make_pdf(latex.render(self.document(answer)))
+            write_by(path, lambda temporary: temporary.write_bytes(made))
+        else:
+            write_whole(path, self.printed(answer, form, fragment=fragment))
+
+    def save(self, answer: A, path: Path, *, force: bool) -> None:
+        """Write an answer into a file in the format that its name ends in.
+
+        Raises:
+            InputError: If it ends as no format, or the file cannot be written.
+        """
+        known = [e for e, form in ENDINGS.items() if form not in CODES or self.functions]
+        if path.suffix.lower() not in known:
+            raise InputError(f"{path}: end the name in {', '.join(known)}")
+        check_writable(path, force, "save")
+        self.write(answer, path, ENDINGS[path.suffix.lower()])
+
+    def plot(self, answer: A, path: Path, *, force: bool) -> None:
+        """Draw an answer into a file.
+
+        Raises:
+            InputError: If answers of this kind have no figure, or it cannot be written.
+        """
+        if self.figure is None:
+            raise InputError(f"{answer.page} has no figure")
+        from symscale.pages.figures.drawing import check_format
+
+        check_format(path)
+        check_writable(path, force, "--plot")
+        figure = self.figure
+        write_by(path, lambda temporary: figure(answer, temporary), "--plot")
+
+    def certificates(self, answer: A) -> Certificates:
+        """Return the proofs of an answer.
+
+        Raises:
+            InputError: If answers of this kind have none.
+        """
+        if self.certificates_of is None:
+            raise InputError(f"{answer.page} has no certificates")
+        return self.certificates_of(answer)
+
+
+def page_of(answer: Answer) -> Page[Any]:
+    """Return how an answer is shown.
+
+    Example:
+        >>> from symscale.studies.training.answer import limits
+        >>> page_of(limits()).kind.__name__
+        'LimitsAnswer'
+    """
+    pages: Sequence[Page[Any]] = import_module(f"symscale.pages.of.{answer.page}").PAGES
+    return next(page for page in pages if isinstance(answer, page.kind))
