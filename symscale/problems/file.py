@@ -24,7 +24,15 @@ from symscale.errors import (
 from symscale.language.dimensions import unit_of
 from symscale.language.parsing import parse_assignment, parse_expression, parse_relation
 from symscale.language.symbols import NOTATION, Notation, latex_of_name
-from symscale.language.tables import TypedNumber, check_keys, read_table, read_text, read_toml_file
+from symscale.language.tables import (
+    LARGEST_FILE_BYTES,
+    TypedNumber,
+    check_keys,
+    parse_toml,
+    read_file_bytes,
+    read_table,
+    read_text,
+)
 from symscale.language.units import is_quantity_text, parse_number, parse_quantity, parse_unit
 from symscale.problems.problem import Definition, Problem, ProblemSymbol, WrittenRelation
 from symscale.problems.vocabulary import built_in_names
@@ -33,6 +41,7 @@ MAX_CONSTRAINTS = 200
 MAX_SYMBOLS = 100
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 _RESERVED = frozenset({"max", "min", "sqrt", "cost", "machine"})
+_TOO_LARGE = "split the problem"
 _TOP = ("title", "minimize", "maximize", "units", "parameters", "variables", "constraints")
 _PARAMETER = ("unit", "meaning", "default", "lower", "upper", "source")
 _VARIABLE = ("unit", "meaning", "lower", "upper", "integer")
@@ -42,10 +51,11 @@ _CONSTRAINT = ("name", "expression", "because", "source")
 class _File:
     """A problem file: its tables, and the lines on which keys stand."""
 
-    def __init__(self, path: str) -> None:
-        self.name = printable(path, 160)
-        self.data = read_toml_file(path, "split the problem")
-        self._lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+    def __init__(self, name: str, content: bytes) -> None:
+        self.name = printable(name, 160)
+        self.data = parse_toml(content, self.name)
+        self.stem = Path(name).stem
+        self._lines = content.decode("utf-8-sig").splitlines()
 
     def where(self, section: str, key: str, index: int | None = None) -> str:
         """File, line and key, for an error."""
@@ -80,7 +90,22 @@ def load_problem(path: str) -> Problem:
         InputError: If anything in it cannot be used; the text names file, line, key
             and remedy.
     """
-    file = _File(path)
+    return _read(_File(path, read_file_bytes(path, "a TOML file", LARGEST_FILE_BYTES, _TOO_LARGE)))
+
+
+def problem_of_text(text: str) -> Problem:
+    """Read a problem from the text of a problem file.
+
+    Raises:
+        InputError: If anything in it cannot be used; the text names line, key and remedy.
+    """
+    content = text.encode()
+    if len(content) > LARGEST_FILE_BYTES:
+        raise InputError(f"the problem has {len(content)} bytes; {_TOO_LARGE}")
+    return _read(_File("problem", content))
+
+
+def _read(file: _File) -> Problem:
     for key in file.data:
         check_keys({key: None}, _TOP, file.where("", key))
     parameters = _quantities(file, "parameters", _PARAMETER)
@@ -112,7 +137,7 @@ def load_problem(path: str) -> Problem:
     units = file.data.get("units", "on")
     if units not in ("on", "off"):
         raise refusal(file.where("", "units"), f"is {units!r}", 'write units = "on" or "off"')
-    title = read_text(file.data, "title", file.where("", "title")) or Path(path).stem
+    title = read_text(file.data, "title", file.where("", "title")) or file.stem
     whole = (*parameters, *imported)
 
     def build(chosen: tuple[WrittenRelation, ...]) -> Problem:

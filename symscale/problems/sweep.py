@@ -246,6 +246,20 @@ def boundary(
     return None
 
 
+def read_axes(texts: Sequence[str], problem: Problem) -> list[Axis]:
+    """Read one or two ranges, each NAME=LOW..HIGH.
+
+    Raises:
+        InputError: If one cannot be used, or they are more, or of one parameter.
+    """
+    if len(texts) > 2:
+        raise InputError("--sweep: give two ranges at most")
+    axes = [read_axis(text, problem) for text in texts]
+    if len({a.symbol for a in axes}) < len(axes):
+        raise InputError("--sweep: give two different parameters")
+    return axes
+
+
 @dataclass(frozen=True, repr=False)
 class SweptAnswer(Answer):
     """An answer as one or two parameters run over ranges.

@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
-from symscale.cli.options.numbers import PrecisionOption, amount, word_bytes
+from symscale.cli.options.numbers import PrecisionOption, word_bytes
 from symscale.cli.output.output import Output, Writes, emit
 from symscale.errors import InputError
+from symscale.language.amounts import amount
 from symscale.pages.files import check_writable, write_whole
 
 

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from symscale.cli.options.numbers import amount
 from symscale.cli.options.plan import one_of
 from symscale.cli.output.output import Output, Writes, emit
 from symscale.cli.output.progress import status_line
 from symscale.errors import InputError
+from symscale.language.amounts import amount
 from symscale.pages.files import check_writable, write_whole
 
 

@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from symscale.cli.options.grid import GridOption, check_grid
-from symscale.cli.options.numbers import EvolutionOption, PrecisionOption, growths, word_bytes
+from symscale.cli.options.numbers import EvolutionOption, PrecisionOption, word_bytes
 from symscale.cli.output.output import Output, Writes, emit
 from symscale.errors import InputError
+from symscale.language.amounts import growths
 
 
 def project(

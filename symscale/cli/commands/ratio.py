@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from symscale.cli.options.numbers import EvolutionOption, numbers, one_number
+from symscale.cli.options.numbers import EvolutionOption
 from symscale.cli.options.plan import (
     BatchOption,
     ContextOption,
@@ -22,6 +22,7 @@ from symscale.cli.options.plan import (
 )
 from symscale.cli.options.study import HardwareOption
 from symscale.cli.output.output import WITH_CODE, Output, Writes, emit
+from symscale.language.amounts import numbers, one_number
 
 AtShareOption = Annotated[
     str,

@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from symscale.cli.options.grid import GridArgument, check_grid
-from symscale.cli.options.numbers import EvolutionOption, growths
+from symscale.cli.options.numbers import EvolutionOption
 from symscale.cli.output.output import Output, Writes, emit
+from symscale.language.amounts import growths
 
 
 def sweep(

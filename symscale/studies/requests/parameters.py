@@ -150,6 +150,31 @@ def read_settings(texts: Iterable[str]) -> dict[str, sp.Expr]:
     return settings
 
 
+def read_study_settings(
+    texts: Iterable[str], duration: str | None = None
+) -> dict[str, sp.Expr]:
+    """Read `name=value` texts together with the time that a run may take.
+
+    Raises:
+        InputError: If one cannot be used, or they contradict each other.
+
+    Example:
+        >>> read_study_settings(["b_0=8e6"], "90d")
+        {'b_0': 8000000, 't_d': 7776000}
+    """
+    settings = read_settings(texts)
+    if duration is not None:
+        if "t_d" in settings:
+            raise InputError("--duration and --set t_d say the same thing; give one of them")
+        try:
+            if parse_quantity(duration).unit is None:  # a time, no expression
+                raise InputError("it has no unit; write such as 90d, 3mo or 1y")
+            settings["t_d"] = read_value("t_d", duration)
+        except InputError as error:
+            raise error.with_context(f"--duration {printable(duration, 60)}") from None
+    return settings
+
+
 def read_value(name: str, text: str, word: sp.Expr = WORD_BYTES) -> sp.Expr:
     """Read the value of a symbol, in the unit of the notation.
 
