@@ -23,7 +23,7 @@ from symscale.derivation.steps import (
     relation_of,
 )
 from symscale.errors import CheckFailedError, FormulaError
-from symscale.kernel.certificate import check as check_certificate
+from symscale.kernel.checker import check as check_certificate
 from symscale.language.symbols import NOTATION
 
 POINTS = 12

@@ -15,17 +15,17 @@ import sympy as sp
 import symscale
 from places import DATA, ROOT
 from random_sums import at_most, convex_optimum, random_case
+from symscale.algebra.certify.sums import NowhereError, certify_sums
 from symscale.algebra.exact.combinations import MOST_FACTORS, Terms, vanishes
 from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.inequalities import exceeds_zero, follows
 from symscale.algebra.exact.monomial import ONE, Monomial
-from symscale.algebra.sums.certify import NowhereError, certify_sums
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
 from symscale.algebra.sums.solve import SumPiece, closed_forms
 from symscale.errors import CheckFailedError, FormulaError
 from symscale.kernel.checker import check
 from symscale.kernel.sum_certificate import SumCertificate
-from symscale.kernel.sum_checker import check_sums, examine_sums
+from symscale.kernel.sum_checker import examine_sums
 from symscale.language.symbols import symbols
 from symscale.problems.answer import AnswerPiece, ProblemAnswer, answer
 from symscale.problems.certificate_file import certificates_data, read_certificates
@@ -117,7 +117,7 @@ def test_random_closed_forms_are_certified() -> None:
     """All of them, but those without a witness; each is the optimum at its own."""
     assert len(random_certificates()) >= 50
     for _, _, proof in random_certificates():
-        check_sums(proof)
+        check(proof)
         assert_optimal(proof)
     beside = [p for _, piece, p in random_certificates() if p.weights and piece.binding]
     assert sum(len(p.multipliers) >= 2 for p in beside) >= 10
@@ -278,7 +278,7 @@ def test_what_is_changed_is_noticed(
         for false in tamper(proof):
             count += 1
             with pytest.raises(CheckFailedError, match=r"^\S*.*: "):
-                check_sums(false)
+                check(false)
     assert count >= 30
 
 
@@ -290,7 +290,7 @@ def test_pieces_do_not_share_their_proofs() -> None:
                 for field in ("point", "multipliers", "bound", "weights"):
                     if getattr(one, field) != getattr(other, field):
                         with pytest.raises(CheckFailedError):
-                            check_sums(replace(one, **{field: getattr(other, field)}))
+                            check(replace(one, **{field: getattr(other, field)}))
 
 
 def test_findings_name_what_fails() -> None:
@@ -315,12 +315,12 @@ def test_a_hand_made_certificate() -> None:
         (((UNIT, Monomial.of(K)), (-UNIT, Monomial.of(J * C**2))),),
         {J: UNIT, K: sp.Integer(4), C: UNIT},
     )  # fmt: skip
-    check_sums(proof)
+    check(proof)
     assert_optimal(proof)
     with pytest.raises(CheckFailedError, match="'cap' may be negative"):
-        check_sums(replace(proof, conditions=()))
+        check(replace(proof, conditions=()))
     with pytest.raises(CheckFailedError, match="strictly"):
-        check_sums(replace(proof, witness={J: UNIT, K: UNIT, C: UNIT}))
+        check(replace(proof, witness={J: UNIT, K: UNIT, C: UNIT}))
 
 
 def test_a_closed_form_that_rules_nowhere_has_no_certificate() -> None:

@@ -28,9 +28,9 @@ from random_programs import (
     random_case,
     random_values,
 )
+from symscale.algebra.certify.products import certify
 from symscale.algebra.exact.domain import Domain, Interval
 from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.products.attained import certify
 from symscale.algebra.products.limit import Limit, Piece
 from symscale.algebra.products.program import Constraint, Program, at_most, equals
 from symscale.algebra.products.solve import solve
@@ -42,7 +42,7 @@ from symscale.errors import (
     TooLargeError,
     UnboundedError,
 )
-from symscale.kernel.certificate import check
+from symscale.kernel.checker import check
 from symscale.language.symbols import symbol, symbols
 
 PROGRAMS = 510

@@ -64,12 +64,12 @@ def certify_sums(
 
     Example:
         >>> from symscale.algebra.exact.domain import Domain
-        >>> from symscale.kernel.sum_checker import check_sums
+        >>> from symscale.kernel.checker import check
         >>> from symscale.language.symbols import symbols
         >>> x, a, b = symbols("N J K")
         >>> program = GeometricProgram((x,), (Monomial.of(a*x), Monomial.of(b/x)), (), Domain())
         >>> found = certify_sums(program, "interior", (), 2*sp.sqrt(a*b), {x: sp.sqrt(b/a)}, ())
-        >>> check_sums(found)
+        >>> check(found)
         >>> found.bound.expr, found.weights["objective"][0].expr
         (2*sqrt(J)*sqrt(K), 1/2)
     """
