@@ -28,7 +28,7 @@ from symscale.kernel.sum_certificate import SumCertificate
 from symscale.kernel.sum_checker import examine_sums
 from symscale.language.symbols import symbols
 from symscale.problems.answer import AnswerPiece, ProblemAnswer, answer
-from symscale.problems.certificate_file import certificates_data, read_certificates
+from symscale.problems.certificate_file import certificates_data, load_certificates
 from symscale.problems.file import load_problem
 from symscale.problems.proofs import prove
 
@@ -157,7 +157,7 @@ def test_symbolic_exponents(tmp_path: Path) -> None:
 def through_a_file(tmp_path: Path, *proofs: Any) -> list[Any]:
     path = tmp_path / "proof.json"
     path.write_text(json.dumps(certificates_data("sums", proofs, "1.0")), encoding="utf-8")
-    return list(read_certificates(str(path)))
+    return load_certificates(str(path))[1]
 
 
 def test_files_keep_what_is_proved(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_files_keep_what_is_proved(tmp_path: Path) -> None:
 
 
 def test_files_of_version_1_still_hold() -> None:
-    old = read_certificates(str(DATA / "certificates-1.json"))
+    old = load_certificates(str(DATA / "certificates-1.json"))[1]
     assert len(old) == 7
     assert sum(bool(getattr(c, "condensed", None)) for c in old) == 2
     for certificate in old:

@@ -165,7 +165,7 @@ def _dual_of_cell(
     for ray in found:
         *y, scale = ray.entries
         weights = [sp.Integer(0)] * len(program.constraints)
-        divisor = scale or _one_of(scalars, y)
+        divisor = scale or _one_of(y)
         for i, value in zip(inequalities, y, strict=True):
             if value:
                 weights[i] = scalars.to_expr(value, divisor)
@@ -202,7 +202,7 @@ def field_to_expr(scalars: Scalars, value: Any) -> sp.Expr:
     return scalars.to_expr(value.numer, value.denom)
 
 
-def _one_of(scalars: Scalars, entries: Sequence[Any]) -> Any:
+def _one_of(entries: Sequence[Any]) -> Any:
     """A divisor that makes a ray's largest integer entry readable: its first nonzero entry."""
     first = next(x for x in entries if x)
     return abs(first) if isinstance(first, int) else first

@@ -515,7 +515,6 @@ def test_the_reduced_study_in_numbers() -> None:
 def test_names_of_pieces() -> None:
     limit = solve(program_of(at_most("rate", T, C, ""), at_most("link", T, W_net, "")))
     assert {p.name for p in limit.pieces} == {"rate", "link"}
-    assert limit.with_piece_names({"rate": "compute"}).piece("compute").expr == C
     with pytest.raises(FormulaError, match="no piece is named 'memory'"):
         limit.piece("memory")
     assert limit.expr == sp.Min(C, W_net)
