@@ -11,9 +11,9 @@ from symscale.algebra.exact import simplex
 from symscale.algebra.exact.elimination import echelon
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.exact.regions import logarithm
-from symscale.algebra.exact.scalars import Scalars, scalars_for
+from symscale.algebra.exact.scalars import Scalars, field_to_expr, scalars_for
+from symscale.algebra.products.dual import exponent_matrix
 from symscale.algebra.products.program import Program
-from symscale.algebra.products.solve import exponent_matrix, field_to_expr
 from symscale.errors import FormulaError
 
 Values = Mapping[sp.Symbol, sp.Rational]

@@ -18,9 +18,8 @@ import sympy as sp
 from symscale.algebra.exact.domain import IndeterminateSignError
 from symscale.algebra.exact.elimination import echelon
 from symscale.algebra.exact.monomial import ONE, Monomial
-from symscale.algebra.exact.scalars import Scalars, scalars_for
+from symscale.algebra.exact.scalars import Scalars, field_to_expr, scalars_for
 from symscale.algebra.products.limit import split_fraction
-from symscale.algebra.products.solve import field_to_expr
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
 from symscale.algebra.sums.stationary import as_monomial, solve_monomials, stationary
 
@@ -69,6 +68,15 @@ class _Target:
     power: sp.Expr = sp.Integer(1)
     scaling: Mapping[sp.Symbol, sp.Expr] | None = None
     objective: Monomial = ONE
+
+    def scaled(
+        self, point: Mapping[sp.Symbol, Monomial], least: sp.Expr
+    ) -> Mapping[sp.Symbol, Monomial]:
+        """The point with the same terms at which the sum that binds is 1."""
+        if self.scaling is None:
+            return point
+        size = as_monomial(least) / self.objective.substitute(point)
+        return {x: m * size ** self.scaling[x] for x, m in point.items()}
 
 
 def closed_forms(program: GeometricProgram) -> tuple[tuple[SumPiece, ...], bool]:
@@ -151,14 +159,14 @@ def _piece(
         return None, closed
     balanced, free_point, free = least_sum
     least = balanced + constant
-    point = {
-        x: eliminated[x].substitute(free_point) if x in eliminated else free_point[x]
-        for x in variables
-    }
-    if target.scaling is not None:
-        size = as_monomial(least) / target.objective.substitute(point)
-        point = {x: m * size ** target.scaling[x] for x, m in point.items()}
-        free -= 1
+    point = target.scaled(
+        {
+            x: eliminated[x].substitute(free_point) if x in eliminated else free_point[x]
+            for x in variables
+        },
+        least,
+    )
+    free -= target.scaling is not None
     others = [c for c in program.constraints if c not in chosen and c is not bound_sum]
     # A sum may hold elsewhere than where free variables were set to 1.
     settled = free == 0 or all(len(c.terms) == 1 for c in others)
