@@ -347,7 +347,7 @@ def test_the_checker_knows_no_solver() -> None:
     assert own <= {
         f"symscale.{m}"
         for m in (
-            "algebra.domain", "algebra.findings", "algebra.monomial", "algebra.program", "errors",
+            "algebra.exact.domain", "algebra.exact.monomial", "algebra.products.program", "errors",
         )
     }
 

@@ -21,13 +21,7 @@ def dual_of_cell(
     max_rays: int,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[list[Multipliers], list[Multipliers]]:
-    """Find the vertices and rays of a program's dual.
-
-    Args:
-        program: The program.
-        cell: Where its exponents live; no decision may change within.
-        max_rays: Give up beyond so many intermediate rays.
-        progress: Called during the enumeration with rows done and rays held.
+    """Find the vertices and rays of a program's dual, with its exponents in a cell.
 
     Raises:
         TooLargeError: If more than `max_rays` rays are needed on the way.
@@ -49,24 +43,14 @@ def dual_of_cell(
 
 
 class _ReducedDual(NamedTuple):
-    """The dual without the multipliers of equalities, which follow from the others.
-
-    Attributes:
-        scalars: The field.
-        equalities: Positions of the constraints that are equalities.
-        inequalities: Positions of the others.
-        form: The equalities, eliminated.
-        used: For each inequality, and then for the objective, the combination of
-            equalities that was subtracted.
-        equations: The rows of `matrix @ (*multipliers, scale) = 0`.
-    """
+    """The dual without the multipliers of equalities, which follow from the others."""
 
     scalars: Scalars
-    equalities: list[int]
+    equalities: list[int]  # their positions among the constraints
     inequalities: list[int]
-    form: Echelon
-    used: list[list[Any]]
-    equations: list[list[Any]]
+    form: Echelon  # of the equalities
+    used: list[list[Any]]  # what was subtracted from each inequality, and from the objective
+    equations: list[list[Any]]  # of the inequalities' multipliers, and a scale
 
 
 def _reduced_dual(program: Program, scalars: Scalars) -> _ReducedDual:

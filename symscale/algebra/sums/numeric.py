@@ -87,12 +87,6 @@ class _Sum(NamedTuple):
         weight = np.exp(y - y.max())
         return np.asarray(weight @ self.slopes / weight.sum())
 
-    def with_excess(self, slope: float) -> "_Sum":
-        """With one more variable, an excess, which every term has to this power."""
-        return _Sum(
-            np.hstack([self.slopes, np.full((len(self.offsets), 1), slope)]), self.offsets
-        )
-
 
 class _Rows(NamedTuple):
     """A program in logarithms of its variables: sums at most 0, equalities at 0."""
@@ -201,17 +195,18 @@ def _inside(rows: _Rows, start: np.ndarray) -> np.ndarray:
     Raises:
         InfeasibleError: If there is none: the least possible excess is positive.
     """
-    lifted = rows._replace(
-        sums=[s.with_excess(-1.0) for s in rows.sums],
-        equal=[e.with_excess(0.0) for e in rows.equal],
+    def lifted(part: _Sum, excess: float) -> _Sum:
+        return part._replace(slopes=np.insert(part.slopes, n, excess, axis=1))
+
+    n = rows.variables
+    wider = rows._replace(
+        sums=[lifted(s, -1.0) for s in rows.sums], equal=[lifted(e, 0.0) for e in rows.equal]
     )
-    goal = np.eye(len(start) + 1)[-1]
+    goal = np.eye(n + 1)[-1]
     x = np.append(start, max(s.log(start) for s in rows.sums))
     for _ in range(_RESTARTS):
-        found = _search(
-            lifted, x, lambda x: float(x[-1]), lambda _: goal,
-            [(None, None)] * len(start) + [(-1.0, None)],
-        )
+        bounds = [(None, None)] * n + [(-1.0, None)]
+        found = _search(wider, x, lambda x: float(x[-1]), lambda _: goal, bounds)
         better = found[-1] < x[-1] - 1e-12
         x = found
         if not better:
