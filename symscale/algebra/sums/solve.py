@@ -69,15 +69,6 @@ class _Target:
     scaling: Mapping[sp.Symbol, sp.Expr] | None = None
     objective: Monomial = ONE
 
-    def scaled(
-        self, point: Mapping[sp.Symbol, Monomial], least: sp.Expr
-    ) -> Mapping[sp.Symbol, Monomial]:
-        """The point with the same terms at which the sum that binds is 1."""
-        if self.scaling is None:
-            return point
-        size = as_monomial(least) / self.objective.substitute(point)
-        return {x: m * size ** self.scaling[x] for x, m in point.items()}
-
 
 def closed_forms(program: GeometricProgram) -> tuple[tuple[SumPiece, ...], bool]:
     """Find closed forms of the optimum.
@@ -159,14 +150,14 @@ def _piece(
         return None, closed
     balanced, free_point, free = least_sum
     least = balanced + constant
-    point = target.scaled(
-        {
-            x: eliminated[x].substitute(free_point) if x in eliminated else free_point[x]
-            for x in variables
-        },
-        least,
-    )
-    free -= target.scaling is not None
+    point = {
+        x: eliminated[x].substitute(free_point) if x in eliminated else free_point[x]
+        for x in variables
+    }
+    if target.scaling is not None:
+        size = as_monomial(least) / target.objective.substitute(point)
+        point = {x: m * size ** target.scaling[x] for x, m in point.items()}
+        free -= 1
     others = [c for c in program.constraints if c not in chosen and c is not bound_sum]
     # A sum may hold elsewhere than where free variables were set to 1.
     settled = free == 0 or all(len(c.terms) == 1 for c in others)
