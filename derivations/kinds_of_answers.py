@@ -5,8 +5,8 @@ One small problem, asked in four ways.
 
 import sympy as sp
 
+from symscale.algebra.certify.products import certify
 from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.products.attained import certify
 from symscale.algebra.products.program import Program
 from symscale.algebra.products.solve import solve
 from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable

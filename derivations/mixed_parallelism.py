@@ -5,8 +5,8 @@ More of one makes less traffic of the other; the best division balances the two.
 
 import sympy as sp
 
+from symscale.algebra.certify.products import certify
 from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.products.attained import certify
 from symscale.algebra.products.program import Program
 from symscale.algebra.products.solve import solve
 from symscale.algebra.rewrites.least import least

@@ -6,7 +6,7 @@ product of them.
 
 import sympy as sp
 
-from symscale.algebra.products.attained import certify
+from symscale.algebra.certify.products import certify
 from symscale.algebra.products.solve import solve
 from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import symbol

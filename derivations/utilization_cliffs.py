@@ -5,7 +5,7 @@ The study of the limits with the compute given and the utilization free.
 
 import sympy as sp
 
-from symscale.algebra.products.attained import certify
+from symscale.algebra.certify.products import certify
 from symscale.algebra.products.solve import solve
 from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import symbol

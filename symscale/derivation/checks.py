@@ -23,7 +23,7 @@ from symscale.derivation.steps import (
     relation_of,
 )
 from symscale.errors import CheckFailedError, FormulaError
-from symscale.kernel.certificate import check as check_certificate
+from symscale.kernel.checker import check as check_certificate
 from symscale.language.symbols import NOTATION
 
 POINTS = 12
@@ -193,34 +193,47 @@ def _check_product(label: str, derivation: Derivation, step: Step) -> sp.Expr:
     Returns:
         That power.
     """
-    product = ONE
     try:
         logic = logic_of_product([derivation.step(k) for k in step.premises])
     except FormulaError as error:
         raise CheckFailedError(f"{label}: {error}") from None
     if step.logic != logic:
         raise CheckFailedError(f"{label}: it claims that it {step.logic}")
-    chosen = [key for key in step.premises if _is_chosen(derivation, key)]
+    chosen = next((key for key in step.premises if _is_chosen(derivation, key)), None)
+    product = ONE
     for key, weight in step.premises.items():
-        premise = derivation.step(key)
-        if chosen and premise.relation != "==":
-            raise CheckFailedError(f"{label}: {chosen[0]!r} is a choice, and {key!r} holds for all")
-        if (premise.kind == "optimum") != (step.kind == "meeting"):
-            raise CheckFailedError(f"{label}: {key!r} holds under conditions of its own")
-        if premise.relation != "==" and not _positive(label, weight, derivation):
-            raise CheckFailedError(f"{label}: the inequality {key!r} is raised to {weight}")
-        if premise.relation != "==" and step.relation == "==":
-            raise CheckFailedError(f"{label}: the inequality {key!r} proves no equality")
-        product = product * ratio_of(premise.statement) ** weight
-    claimed = ratio_of(step.statement)
-    (atom,) = [a for a in (step.statement.lhs,) if a in claimed.atoms] or [*claimed.atoms, None][:1]
+        if chosen is not None and derivation.step(key).relation != "==":
+            raise CheckFailedError(f"{label}: {chosen!r} is a choice, and {key!r} holds for all")
+        _check_factor(label, derivation, step, key)
+        product = product * ratio_of(derivation.step(key).statement) ** weight
+    power = _power_of_claim(label, product, step.statement)
+    if step.relation != "==" and not _positive(label, power, derivation):
+        raise CheckFailedError(f"{label}: the relation points the wrong way")
+    return power
+
+
+def _check_factor(label: str, derivation: Derivation, step: Step, key: str) -> None:
+    """A premise may be multiplied into a product with its power."""
+    premise, weight = derivation.step(key), step.premises[key]
+    if (premise.kind == "optimum") != (step.kind == "meeting"):
+        raise CheckFailedError(f"{label}: {key!r} holds under conditions of its own")
+    if premise.relation == "==":
+        return
+    if not _positive(label, weight, derivation):
+        raise CheckFailedError(f"{label}: the inequality {key!r} is raised to {weight}")
+    if step.relation == "==":
+        raise CheckFailedError(f"{label}: the inequality {key!r} proves no equality")
+
+
+def _power_of_claim(label: str, product: Monomial, claim: Relational) -> sp.Expr:
+    """The power of a statement's ratio that a product is."""
+    claimed = ratio_of(claim)
+    atom = claim.lhs if claim.lhs in claimed.atoms else next(iter(claimed.atoms), None)
     if atom is None:
         raise CheckFailedError(f"{label}: it says nothing about any symbol")
     power = product.exponent(atom) / claimed.exponent(atom)
     if power == 0 or not (product / claimed**power).is_one:
         raise CheckFailedError(f"{label}: the premises multiply to {product.expr} <= 1")
-    if step.relation != "==" and not _positive(label, power, derivation):
-        raise CheckFailedError(f"{label}: the relation points the wrong way")
     return power
 
 

@@ -2,13 +2,12 @@
 
 A certificate says: these constraints, each raised to its multiplier, multiply to
 this bound; and this point satisfies them all and attains it, at least wherever
-these conditions on the parameters hold, as they do at this witness. `check`
-verifies every word with exact arithmetic.
+these conditions on the parameters hold, as they do at this witness. CHECKS
+verify every word with exact arithmetic.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 import sympy as sp
 
@@ -16,7 +15,6 @@ from symscale.algebra.exact.domain import Domain, IndeterminateSignError
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.products.program import Program
 from symscale.errors import CheckFailedError
-from symscale.kernel.findings import Finding, require, run
 
 
 @dataclass(frozen=True)
@@ -43,29 +41,6 @@ class Certificate:
     conditions: tuple[Monomial, ...]
     witness: Mapping[sp.Symbol, sp.Rational]
     condensed: Mapping[str, tuple[tuple[Monomial, sp.Expr], ...]] = field(default_factory=dict)
-
-
-def check(certificate: Certificate) -> None:
-    """Verify a certificate exactly.
-
-    Raises:
-        CheckFailedError: If any part of the claim does not hold; the text says which.
-    """
-    require(certificate.piece, examine(certificate))
-
-
-def examine(certificate: Certificate) -> tuple[Finding, ...]:
-    """What each check of a certificate finds, up to the first that fails."""
-    return run(
-        (name, shows, partial(test, certificate))
-        for name, shows, test in (
-            ("form", "names are unambiguous, exponents defined, nothing is missing", _check_form),
-            ("sums", "every condensed sum implies its product, and is tight", _check_sums),
-            ("bound", "the constraints multiply to the bound", _check_bound),
-            ("point", "it is feasible under the conditions and attains the bound", _check_point),
-            ("witness", "it is in the domain and satisfies the conditions", _check_witness),
-        )
-    )
 
 
 def _fail(text: str) -> None:
@@ -191,3 +166,13 @@ def _check_witness(certificate: Certificate) -> None:
     for condition in certificate.conditions:
         if condition.compare_one(certificate.witness) > 0:
             _fail(f"the witness violates {condition.expr} <= 1")
+
+
+CHECKS = (
+    ("form", "names are unambiguous, exponents defined, nothing is missing", _check_form),
+    ("sums", "every condensed sum implies its product, and is tight", _check_sums),
+    ("bound", "the constraints multiply to the bound", _check_bound),
+    ("point", "it is feasible under the conditions and attains the bound", _check_point),
+    ("witness", "it is in the domain and satisfies the conditions", _check_witness),
+)
+"""For each check its name, what it shows, and the check."""

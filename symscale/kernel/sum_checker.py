@@ -1,7 +1,5 @@
 """The checker of certificates of sums: it trusts nobody, and imports no solver."""
 
-from functools import partial
-
 import sympy as sp
 
 from symscale.algebra.exact.combinations import Terms, equal, times, vanishes
@@ -9,34 +7,9 @@ from symscale.algebra.exact.inequalities import exceeds_zero, follows
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.sums.program import SumConstraint
 from symscale.errors import CheckFailedError
-from symscale.kernel.findings import Finding, require, run
 from symscale.kernel.sum_certificate import OBJECTIVE, SumCertificate, check_form
 
 _UNIT = sp.Integer(1)
-
-
-def check_sums(certificate: SumCertificate) -> None:
-    """Verify a certificate exactly.
-
-    Raises:
-        CheckFailedError: If any part of the claim does not hold; the text says which.
-    """
-    require(certificate.piece, examine_sums(certificate))
-
-
-def examine_sums(certificate: SumCertificate) -> tuple[Finding, ...]:
-    """What each check of a certificate finds, up to the first that fails."""
-    return run(
-        (name, shows, partial(test, certificate))
-        for name, shows, test in (
-            ("form", "names are unambiguous, exponents defined, nothing is missing", check_form),
-            ("weights", "the shares of every sum are positive and add up to 1", _check_weights),
-            ("bound", "with the multipliers every variable cancels", _check_bound),
-            ("signs", "under the conditions no multiplier is negative", _check_signs),
-            ("point", "it is feasible under the conditions and attains the bound", _check_point),
-            ("witness", "it is in the domain and satisfies the conditions", _check_witness),
-        )
-    )
 
 
 def _binding_sums(c: SumCertificate) -> list[SumConstraint]:
@@ -119,3 +92,14 @@ def _check_witness(c: SumCertificate) -> None:
     for terms in c.conditions:
         if not exceeds_zero(terms, c.witness):
             raise CheckFailedError("the witness does not satisfy a condition strictly")
+
+
+CHECKS = (
+    ("form", "names are unambiguous, exponents defined, nothing is missing", check_form),
+    ("weights", "the shares of every sum are positive and add up to 1", _check_weights),
+    ("bound", "with the multipliers every variable cancels", _check_bound),
+    ("signs", "under the conditions no multiplier is negative", _check_signs),
+    ("point", "it is feasible under the conditions and attains the bound", _check_point),
+    ("witness", "it is in the domain and satisfies the conditions", _check_witness),
+)
+"""For each check its name, what it shows, and the check."""

@@ -382,12 +382,8 @@ def latex_of_name(name: str) -> str:
     return f"{head}_{{{tail}}}" if len(tail) == 1 else rf"{head}_{{\mathrm{{{tail}}}}}"
 
 
-def latex_names(extra: Iterable[Notation] = ()) -> dict[sp.Symbol, str]:
-    """Return the table of symbols to their LaTeX, for SymPy's `symbol_names`."""
-    return {**_latex_of_notation(), **{entry.symbol: entry.latex for entry in extra}}
-
-
 @lru_cache(maxsize=1)
-def _latex_of_notation() -> dict[sp.Symbol, str]:
+def latex_names() -> dict[sp.Symbol, str]:
+    """Return the table of symbols to their LaTeX, for SymPy's `symbol_names`."""
     by_tier = [tier_notation(name, tier) for name in TIERED for tier in range(1, MOST_TIERS + 1)]
     return {entry.symbol: entry.latex for entry in [*NOTATION.values(), *by_tier]}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mpmath as mp
 import sympy as sp
@@ -14,13 +14,15 @@ from symscale.algebra.products.limit import Limit
 from symscale.algebra.products.solve import solve
 from symscale.algebra.products.witness import witness_of
 from symscale.algebra.sums.bounds import Bounds, enclose, monomial_program
-from symscale.algebra.sums.numeric import NumericalOptimum, minimize
 from symscale.algebra.sums.posynomial import all_monomial
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
 from symscale.algebra.sums.solve import SumPiece, closed_forms
 from symscale.answers import Answer
 from symscale.errors import NoAnswerError, SymscaleError
 from symscale.problems.problem import Problem
+
+if TYPE_CHECKING:
+    from symscale.algebra.sums.numeric import NumericalOptimum
 
 Values = Mapping[sp.Symbol, sp.Rational]
 
@@ -142,7 +144,7 @@ class ProblemAnswer(Answer):
         return None if self.exact or self.bounds is None else self.bounds.factor
 
     @cached_property
-    def numerical(self) -> NumericalOptimum | None:
+    def numerical(self) -> "NumericalOptimum | None":
         """The numerical optimum, where all parameters have numbers.
 
         None as well where a closed form rules and the search does not get there, as
@@ -153,6 +155,8 @@ class ProblemAnswer(Answer):
         """
         if not self.has_numbers:
             return None
+        from symscale.algebra.sums.numeric import minimize
+
         try:
             return minimize(self.program, self.values)
         except NoAnswerError:
@@ -316,6 +320,8 @@ def rounded_neighbours(
     Each comes with the optimum of the problem with the variable fixed to it; a number
     at which no point is feasible is left out.
     """
+    from symscale.algebra.sums.numeric import minimize
+
     table: dict[sp.Symbol, list[tuple[int, mp.mpf]]] = {}
     for q in found.problem.variables:
         at = number_of(piece.point[q.symbol], found.values) if q.symbol in piece.point else None

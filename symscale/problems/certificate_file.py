@@ -114,15 +114,6 @@ def _powers(monomial: Monomial) -> dict[str, str]:
     return {str(atom): str(exponent) for atom, exponent in monomial.powers}
 
 
-def read_certificates(path: str) -> list[AnyCertificate]:
-    """Read the certificates of a file.
-
-    Raises:
-        InputError: If it is no such file; the text says where it goes wrong.
-    """
-    return load_certificates(path)[1]
-
-
 def load_certificates(path: str) -> tuple[str, list[AnyCertificate]]:
     """Read a certificate file: its title, and its certificates.
 

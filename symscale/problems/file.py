@@ -108,15 +108,7 @@ def problem_of_text(text: str) -> Problem:
 def _read(file: _File) -> Problem:
     for key in file.data:
         check_keys({key: None}, _TOP, file.where("", key))
-    parameters = _quantities(file, "parameters", _PARAMETER)
-    variables = _quantities(file, "variables", _VARIABLE)
-    if not variables:
-        raise refusal(file.name, "has no variables", "add [variables] with a table for each")
-    both = sorted({q.entry.name for q in parameters} & {q.entry.name for q in variables})
-    if both:
-        raise refusal(
-            file.where("variables", both[0]), "is a parameter as well", "declare it once"
-        )
+    parameters, variables = _declared(file)
     names: dict[str, sp.Expr] = {q.entry.name: q.symbol for q in (*parameters, *variables)}
     built_in = {
         name: Definition(Notation(name, str(c.unit), rf"\mathrm{{{name}}}", name), c.expr)
@@ -125,15 +117,13 @@ def _read(file: _File) -> Problem:
     names |= {name: d.entry.symbol for name, d in built_in.items()}
     sense, objective = _objective(file, names)
     relations = _relations(file, names)
-    used = set(objective.free_symbols).union(
+    used = objective.free_symbols.union(
         *(e.free_symbols for r in relations for e in (r.left, r.right))
     )
     definitions = tuple(d for d in built_in.values() if d.entry.symbol in used)
     used = used.union(*(d.expr.free_symbols for d in definitions))
-    declared = {q.symbol for q in (*parameters, *variables)}
-    imported = [
-        ProblemSymbol(e) for e in NOTATION.values() if e.symbol in used and e.symbol not in declared
-    ]
+    used -= {q.symbol for q in (*parameters, *variables)}
+    imported = [ProblemSymbol(e) for e in NOTATION.values() if e.symbol in used]
     units = file.data.get("units", "on")
     if units not in ("on", "off"):
         raise refusal(file.where("", "units"), f"is {units!r}", 'write units = "on" or "off"')
@@ -177,6 +167,20 @@ def _located(
     return InputError(f"{place}: {error}{remedy}")
 
 
+def _declared(file: _File) -> tuple[list[ProblemSymbol], list[ProblemSymbol]]:
+    """The parameters and the variables."""
+    parameters = _quantities(file, "parameters", _PARAMETER)
+    variables = _quantities(file, "variables", _VARIABLE)
+    if not variables:
+        raise refusal(file.name, "has no variables", "add [variables] with a table for each")
+    both = sorted({q.entry.name for q in parameters} & {q.entry.name for q in variables})
+    if both:
+        raise refusal(
+            file.where("variables", both[0]), "is a parameter as well", "declare it once"
+        )
+    return parameters, variables
+
+
 def _quantities(file: _File, section: str, keys: tuple[str, ...]) -> list[ProblemSymbol]:
     table = read_table(file.data.get(section, {}), file.where("", section), f"[{section}]")
     if len(table) > MAX_SYMBOLS:
@@ -213,6 +217,19 @@ def _quantity(
         if key in table
     }
     default, lower, upper = (numbers.get(k) for k in ("default", "lower", "upper"))
+    _check_bounds(default, lower, upper, where)
+    integer = table.get("integer", False)
+    if not isinstance(integer, bool):
+        raise refusal(f"{where}, integer", "is no truth value", "write true or false")
+    entry = Notation(
+        name, base, latex_of_name(name), meaning, source if parameter else "", "problem"
+    )
+    return ProblemSymbol(entry, default, lower, upper, integer, unit)
+
+
+def _check_bounds(
+    default: sp.Rational | None, lower: sp.Rational | None, upper: sp.Rational | None, where: str
+) -> None:
     if lower is not None and upper is not None and lower > upper:
         raise refusal(where, "the lower bound exceeds the upper", "swap them")
     if default is not None:
@@ -222,13 +239,6 @@ def _quantity(
             raise refusal(where, "default is outside its bounds", "change one of them")
     if (upper is not None and upper <= 0) or (lower is not None and lower < 0):
         raise refusal(where, "a bound is negative or zero", "quantities are positive")
-    integer = table.get("integer", False)
-    if not isinstance(integer, bool):
-        raise refusal(f"{where}, integer", "is no truth value", "write true or false")
-    entry = Notation(
-        name, base, latex_of_name(name), meaning, source if parameter else "", "problem"
-    )
-    return ProblemSymbol(entry, default, lower, upper, integer, unit)
 
 
 def _number(value: object, unit: str, where: str) -> sp.Rational:

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
+from symscale.algebra.certify.products import certify, certify_at
+from symscale.algebra.certify.sums import NowhereError, certify_sums
 from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.products.attained import certify, certify_at
 from symscale.algebra.products.limit import Limit
 from symscale.algebra.products.solve import solve
 from symscale.algebra.products.witness import witness_of
 from symscale.algebra.sums.bounds import Weights, condense
-from symscale.algebra.sums.certify import NowhereError, certify_sums
 from symscale.algebra.sums.program import GeometricProgram
 from symscale.errors import FormulaError, SymscaleError
 from symscale.kernel.certificate import Certificate

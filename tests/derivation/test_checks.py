@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
+from symscale.algebra.certify.products import certify
 from symscale.algebra.exact.domain import Domain, Interval
 from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.products.attained import certify
 from symscale.algebra.products.program import Program, at_most
 from symscale.algebra.products.solve import solve
 from symscale.algebra.rewrites.rewrite import Rewrite, arithmetic_geometric, relate, substitute

@@ -13,14 +13,16 @@ import pytest
 import sympy as sp
 
 from random_programs import numeric_optimum, random_case
+from symscale.algebra.certify.products import certify
 from symscale.algebra.exact.domain import Domain, Interval
 from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.products.attained import certify, optimal_point
+from symscale.algebra.products.attained import optimal_point
 from symscale.algebra.products.program import Program, Sense, at_most, equals
 from symscale.algebra.products.solve import solve
 from symscale.errors import CheckFailedError, FormulaError
 from symscale.kernel import certificate as certificate_module
-from symscale.kernel.certificate import Certificate, check
+from symscale.kernel.certificate import Certificate
+from symscale.kernel.checker import check
 from symscale.language.symbols import symbols
 
 T, P, N, N_TP, N_DP, b, L = symbols("T P N N_TP N_DP b L")
@@ -345,7 +347,7 @@ def test_the_checker_knows_no_solver() -> None:
     assert own <= {
         f"symscale.{m}"
         for m in (
-            "algebra.domain", "algebra.findings", "algebra.monomial", "algebra.program", "errors",
+            "algebra.exact.domain", "algebra.exact.monomial", "algebra.products.program", "errors",
         )
     }
 

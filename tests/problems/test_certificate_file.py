@@ -17,7 +17,7 @@ from symscale.errors import CheckFailedError, InputError, SymscaleError
 from symscale.kernel.certificate import Certificate
 from symscale.kernel.checker import check
 from symscale.problems.answer import answer
-from symscale.problems.certificate_file import certificates_data, read_certificates
+from symscale.problems.certificate_file import certificates_data, load_certificates
 from symscale.problems.file import load_problem
 from symscale.problems.proofs import certificates
 
@@ -41,7 +41,7 @@ def verify(tmp_path: Path) -> Verify:
         path = tmp_path / "proof.json"
         text = data if isinstance(data, str) else json.dumps(data)
         path.write_text(text, encoding="utf-8")
-        for certificate in read_certificates(str(path)):
+        for certificate in load_certificates(str(path))[1]:
             check(certificate)
 
     return write_and_check
@@ -65,7 +65,7 @@ def test_a_file_keeps_everything(name: str, tmp_path: Path) -> None:
     path = tmp_path / "proof.json"
     path.write_text(written(name), encoding="utf-8")
     data = json.loads(written(name))
-    again = certificates_data(data["title"], read_certificates(str(path)), "1.0")
+    again = certificates_data(*load_certificates(str(path)), "1.0")
     assert json.loads(json.dumps(again)) == data
 
 
@@ -242,7 +242,7 @@ def test_large_files_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "proof.json"
     path.write_text(" " * 3_000_000, encoding="utf-8")
     with pytest.raises(InputError, match="larger than"):
-        read_certificates(str(path))
+        load_certificates(str(path))
 
 
 def test_many_certificates_take_bounded_time(tmp_path: Path) -> None:
@@ -250,16 +250,16 @@ def test_many_certificates_take_bounded_time(tmp_path: Path) -> None:
     path = tmp_path / "proof.json"
     path.write_text(json.dumps(whole(certificates=[row] * 50_000)), encoding="utf-8")
     with pytest.raises(InputError, match="certificate 1"):
-        read_certificates(str(path))
+        load_certificates(str(path))
 
 
 def test_files_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "bytes.json").write_bytes(b"\xff\x00\x80")
     for path in (tmp_path, tmp_path / "absent.json", tmp_path / "bytes.json", Path("/dev/zero")):
         with pytest.raises(InputError):
-            read_certificates(str(path))
+            load_certificates(str(path))
     with pytest.raises(InputError):
-        read_certificates("a\0b")
+        load_certificates("a\0b")
 
 
 def condensed(name: str) -> list[Any]:
@@ -306,7 +306,7 @@ def test_condensed_certificates_survive_their_file(tmp_path: Path) -> None:
     file = tmp_path / "proofs.json"
     text = json.dumps(certificates_data("sums", proofs, "1.0"))
     file.write_text(text, encoding="utf-8")
-    read = read_certificates(str(file))
+    _, read = load_certificates(str(file))
     for proof, again in zip(proofs, read, strict=True):
         check(again)
         assert isinstance(again, Certificate)
@@ -319,9 +319,9 @@ def test_condensed_certificates_survive_their_file(tmp_path: Path) -> None:
         for part in constraint.get("condensed", []):
             part["weight"] = "1/3"
     file.write_text(json.dumps(tampered), encoding="utf-8")
-    check(read_certificates(str(file))[0])
+    check(load_certificates(str(file))[1][0])
     with pytest.raises(CheckFailedError):
-        check(read_certificates(str(file))[1])
+        check(load_certificates(str(file))[1][1])
 
 
 SUMS = json.loads(written("mixed-parallelism"))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import mpmath as mp
 import sympy as sp
@@ -120,7 +120,22 @@ def _guess(
             rows.append((row, float(logarithm(monomial.coefficient)), norm))
         elif monomial.compare_one() < (1 if monomial in strict else 0):
             return None
-    point = [0.0] * len(atoms)
+    point = _projected(rows, len(atoms))
+    if not all(abs(x) < _FARTHEST for x in point):
+        return None
+    values = [f"{math.exp(x):.4g}" for x in point]
+    logs = [math.log(float(v)) for v in values]
+    if not all(_clearly_above(row, constant, logs) for row, constant, _ in rows):
+        return None
+    return {a: sp.Rational(v) for a, v in zip(atoms, values, strict=True)}
+
+
+_Row: TypeAlias = list[tuple[int, float]]
+
+
+def _projected(rows: Sequence[tuple[_Row, float, float]], size: int) -> list[float]:
+    """A point that is moved, again and again, onto the condition it violates most."""
+    point = [0.0] * size
     for _ in range(_PROJECTIONS):
         worst, gap = None, _MARGIN
         for row, constant, norm in rows:
@@ -132,15 +147,12 @@ def _guess(
         row, norm = worst
         for k, e in row:
             point[k] += e * (2 * _MARGIN - gap) / norm
-    if not all(abs(x) < _FARTHEST for x in point):
-        return None
-    values = [f"{math.exp(x):.4g}" for x in point]
-    logs = [math.log(float(v)) for v in values]
-    for row, constant, _ in rows:
-        terms = [constant, *(e * logs[k] for k, e in row)]
-        if sum(terms) < _CLEAR * (1 + sum(map(abs, terms))):
-            return None
-    return {a: sp.Rational(v) for a, v in zip(atoms, values, strict=True)}
+    return point
+
+
+def _clearly_above(row: _Row, constant: float, logs: Sequence[float]) -> bool:
+    terms = [constant, *(e * logs[k] for k, e in row)]
+    return sum(terms) >= _CLEAR * (1 + sum(map(abs, terms)))
 
 
 def _widest(

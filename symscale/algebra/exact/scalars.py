@@ -123,3 +123,12 @@ class Functions:
 def scalars_for(symbols: Sequence[sp.Symbol], domain: Domain) -> Scalars:
     """Return rationals where there are no exponent symbols, else functions of them."""
     return Functions(symbols, domain) if symbols else Rationals()
+
+
+def field_to_expr(scalars: Scalars, value: Any) -> sp.Expr:
+    """Return a field element (or a plain integer) as an expression."""
+    if isinstance(value, int):
+        return sp.Integer(value)
+    if isinstance(value, Fraction):
+        return sp.Rational(value.numerator, value.denominator)
+    return scalars.to_expr(value.numer, value.denom)

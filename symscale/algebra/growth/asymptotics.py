@@ -215,18 +215,7 @@ def _joined(left: Behaviour, right: Behaviour, exponent: sp.Symbol) -> Behaviour
     point = a if a.is_point else b if b.is_point else None
     at: Any = {exponent: point.lower} if point else {}
     general = right if a.is_point else left
-    pairs = [
-        (left.leading, right.leading), (left.theta, right.theta),
-        (left.limit.value, right.limit.value),
-    ]  # fmt: skip
-    if not all(_same(x, y, at) for x, y in pairs) or left.conditions != right.conditions:
-        return None
-    if left.leading is None and left.limit.reason != right.limit.reason:
-        return None
-    facts = [(x.kind, x.bounded, x.bounded_below) for x in (left.limit, right.limit)]
-    if facts[0] != facts[1]:
-        return None
-    if left.verdict and right.verdict and left.verdict.holds is not right.verdict.holds:
+    if not _agree(left, right, at):
         return None
     where = a.joined(b)
     proofs = [{replace(_put(d, at), where=None) for d in one.dropped} for one in (left, right)]
@@ -235,6 +224,23 @@ def _joined(left: Behaviour, right: Behaviour, exponent: sp.Symbol) -> Behaviour
     else:
         dropped = (*left.dropped, *right.dropped)
     return replace(general, where=where, dropped=dropped)
+
+
+def _agree(left: Behaviour, right: Behaviour, at: Any) -> bool:
+    """Whether two behaviours say the same at a value of the exponent."""
+    pairs = [
+        (left.leading, right.leading), (left.theta, right.theta),
+        (left.limit.value, right.limit.value),
+    ]  # fmt: skip
+    facts = [(x.kind, x.bounded, x.bounded_below) for x in (left.limit, right.limit)]
+    verdicts = {one.verdict.holds for one in (left, right) if one.verdict}
+    return (
+        all(_same(x, y, at) for x, y in pairs)
+        and left.conditions == right.conditions
+        and (left.leading is not None or left.limit.reason == right.limit.reason)
+        and facts[0] == facts[1]
+        and len(verdicts) < 2
+    )
 
 
 def _put(one: Dropped, at: Any) -> Dropped:

@@ -1,4 +1,4 @@
-"""Points that attain a piece's bound, as monomials, and the certificates they make."""
+"""Points that attain a piece's bound, as monomials."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,13 +10,11 @@ import sympy as sp
 from symscale.algebra.exact import simplex
 from symscale.algebra.exact.elimination import echelon
 from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.exact.regions import find_witness, logarithm
-from symscale.algebra.exact.scalars import Scalars, scalars_for
-from symscale.algebra.products.limit import Limit, Piece
+from symscale.algebra.exact.regions import logarithm
+from symscale.algebra.exact.scalars import Scalars, field_to_expr, scalars_for
+from symscale.algebra.products.dual import exponent_matrix
 from symscale.algebra.products.program import Program
-from symscale.algebra.products.solve import exponent_matrix, field_to_expr
 from symscale.errors import FormulaError
-from symscale.kernel.certificate import Certificate
 
 Values = Mapping[sp.Symbol, sp.Rational]
 
@@ -124,54 +122,6 @@ def _add(table: _Table, other: _Table, weight: Any) -> None:
 
 def _monomial(scalars: Scalars, table: _Table) -> Monomial:
     return Monomial.from_powers({atom: field_to_expr(scalars, e) for atom, e in table.items()})
-
-
-def certify(limit: Limit, piece: Piece, values: Values | None = None) -> Certificate:
-    """Make the certificate of a piece.
-
-    Args:
-        limit: The limit.
-        piece: One of its pieces.
-        values: Parameters at which it rules; by default the piece's own witness.
-
-    Raises:
-        FormulaError: If no parameters are given and the piece has no witness.
-    """
-    witness = values if values is not None else piece.witness
-    if witness is None:
-        raise FormulaError(f"no parameters are known at which {piece.name!r} rules")
-    point = optimal_point(limit.program, witness)
-    return Certificate(
-        limit.program, piece.name, piece.bound, piece.multipliers, point.values,
-        point.conditions, dict(witness),
-    )
-
-
-def certify_at(
-    limit: Limit, piece: Piece, point: Mapping[sp.Symbol, Monomial]
-) -> Certificate | None:
-    """Make the certificate of a piece with a point that is known to attain it.
-
-    Returns:
-        The certificate, or None where no parameters were found at which the point is
-        feasible.
-    """
-    program = limit.program
-    conditions = []
-    for constraint in program.constraints:
-        ratio = constraint.ratio.substitute(point)
-        if not ratio.is_one and ratio.free_symbols and ratio not in conditions:
-            conditions.append(ratio)
-    domain = program.domain
-    witness, _ = find_witness(
-        [c**-1 for c in conditions], domain.at_least_one, program.parameters, domain
-    )
-    if witness is None or any(s not in witness for s in program.parameters):
-        return None
-    return Certificate(
-        program, piece.name, piece.bound, piece.multipliers, dict(point), tuple(conditions),
-        witness,
-    )
 
 
 def _exact(exponent: Any) -> Fraction:

@@ -1,7 +1,7 @@
 """The answer of a monomial program: finitely many pieces, each with its region."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import mpmath as mp
@@ -192,11 +192,6 @@ class Limit:
             UnboundedError: If the objective has no bound.
         """
         return self.ruling(values).at(values)
-
-    def with_piece_names(self, names: Mapping[str, str]) -> "Limit":
-        """Rename pieces."""
-        pieces = tuple(replace(p, name=names.get(p.name, p.name)) for p in self.pieces)
-        return replace(self, pieces=pieces)
 
     def _free_direction(self) -> str:
         verb = "grows" if self.program.sense == "maximize" else "falls"

@@ -10,26 +10,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any
 
 import sympy as sp
 
 from symscale.algebra.exact import simplex
-from symscale.algebra.exact.cone import MAX_RAYS, extreme_rays
+from symscale.algebra.exact.cone import MAX_RAYS
 from symscale.algebra.exact.domain import Domain, IndeterminateSignError
-from symscale.algebra.exact.elimination import echelon, is_number
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.exact.regions import find_witness
-from symscale.algebra.exact.scalars import Scalars, scalars_for
+from symscale.algebra.products.dual import Multipliers, dual_of_cell
 from symscale.algebra.products.limit import Condition, Limit, Piece
 from symscale.algebra.products.program import Program
 from symscale.errors import FormulaError
 
 _MAX_CELLS = 32
-
-
-_Multipliers: TypeAlias = tuple[sp.Expr, ...]
-"""A vertex or ray of the dual: the power of each constraint, equalities included."""
 
 
 def solve(
@@ -77,21 +72,21 @@ def solve(
 
 def _dual(
     program: Program, max_rays: int, progress: Callable[[int, int], None] | None
-) -> tuple[list[_Multipliers], list[_Multipliers]]:
+) -> tuple[list[Multipliers], list[Multipliers]]:
     """Enumerate dual vertices and rays, cell by cell of the exponents' domain.
 
     Raises:
         FormulaError: If they are not the same in every cell and between the cells.
     """
     cells = [program.domain]
-    found: list[tuple[list[_Multipliers], list[_Multipliers]]] = []
+    found: list[tuple[list[Multipliers], list[Multipliers]]] = []
     breaks: list[tuple[Program, dict[sp.Symbol, Any]]] = []
     for done in count():
         if not cells:
             break
         cell = cells.pop()
         try:
-            found.append(_dual_of_cell(program, cell, max_rays, progress))
+            found.append(dual_of_cell(program, cell, max_rays, progress))
         except IndeterminateSignError as error:
             if done > _MAX_CELLS:
                 raise
@@ -120,92 +115,14 @@ def _dual(
 
 def _forms(
     program: Program,
-    vertices: Sequence[_Multipliers],
-    rays: Sequence[_Multipliers],
+    vertices: Sequence[Multipliers],
+    rays: Sequence[Multipliers],
     at: dict[sp.Symbol, Any] | None = None,
 ) -> set[tuple[str, Monomial]]:
     """What the dual says: the bounds of its vertices and the conditions of its rays."""
     bounds = {("bound", _product(program, v).substitute(at or {})) for v in vertices}
     ratios = [c.ratio.substitute(at or {}) for c in _feasibility(program, rays)]
     return bounds | {("condition", _simplest(r, program.domain)) for r in ratios if not r.is_one}
-
-
-def _dual_of_cell(
-    program: Program,
-    cell: Domain,
-    max_rays: int,
-    progress: Callable[[int, int], None] | None,
-) -> tuple[list[_Multipliers], list[_Multipliers]]:
-    scalars = scalars_for(program.exponent_symbols, cell)
-    one = scalars.convert(sp.Integer(1))
-    sense = 1 if program.sense == "maximize" else -1
-    equalities = [i for i, c in enumerate(program.constraints) if c.is_equality]
-    inequalities = [i for i, c in enumerate(program.constraints) if not c.is_equality]
-    matrix = exponent_matrix(program, scalars)
-    objective = [
-        scalars.convert(sense * program.objective.exponent(x)) for x in program.variables
-    ]
-    # Eliminating a column with symbolic exponents would spread them over the others.
-    symbolic = [sum(not is_number(row[k]) for row in matrix) for k in range(len(objective))]
-    form = echelon([matrix[i] for i in equalities], one, symbolic)
-    for divisor in form.divisors:
-        scalars.sign(divisor.numer)  # it must not vanish
-    reduced = [form.reduce(matrix[i]) for i in inequalities]
-    goal, goal_used = form.reduce(objective)
-    rows = [
-        scalars.clear([row[0][k] for row in reduced] + [-goal[k]])
-        for k in range(len(program.variables))
-        if k not in form.pivots
-    ]
-    found = extreme_rays(
-        rows, len(inequalities) + 1, scalars, max_rays=max_rays, progress=progress
-    )
-    vertices: list[_Multipliers] = []
-    rays: list[_Multipliers] = []
-    for ray in found:
-        *y, scale = ray.entries
-        weights = [sp.Integer(0)] * len(program.constraints)
-        divisor = scale or _one_of(scalars, y)
-        for i, value in zip(inequalities, y, strict=True):
-            if value:
-                weights[i] = scalars.to_expr(value, divisor)
-        for position, i in enumerate(equalities):
-            used = goal_used[position] if scale and form.operations else one - one
-            total = field_to_expr(scalars, used)
-            for row, j in zip(reduced, inequalities, strict=True):
-                if form.operations and row[1][position] and weights[j] != 0:
-                    total -= weights[j] * field_to_expr(scalars, row[1][position])
-            weights[i] = sp.cancel(total) if total.free_symbols else total
-        (vertices if scale else rays).append(tuple(weights))
-    for operation in form.null_operations:
-        weights = [sp.Integer(0)] * len(program.constraints)
-        for i, value in zip(equalities, operation, strict=True):
-            weights[i] = field_to_expr(scalars, value)
-        rays += [tuple(weights), tuple(-w for w in weights)]
-    return vertices, rays
-
-
-def exponent_matrix(program: Program, scalars: Scalars) -> list[list[Any]]:
-    """The exponents of the variables in each constraint's ratio, as field elements."""
-    return [
-        [scalars.convert(constraint.ratio.exponent(x)) for x in program.variables]
-        for constraint in program.constraints
-    ]
-
-
-def field_to_expr(scalars: Scalars, value: Any) -> sp.Expr:
-    """Return a field element (or a plain integer) as an expression."""
-    if isinstance(value, int):
-        return sp.Integer(value)
-    if isinstance(value, Fraction):
-        return sp.Rational(value.numerator, value.denominator)
-    return scalars.to_expr(value.numer, value.denom)
-
-
-def _one_of(scalars: Scalars, entries: Sequence[Any]) -> Any:
-    """A divisor that makes a ray's largest integer entry readable: its first nonzero entry."""
-    first = next(x for x in entries if x)
-    return abs(first) if isinstance(first, int) else first
 
 
 def _product(program: Program, multipliers: Sequence[sp.Expr]) -> Monomial:
@@ -227,7 +144,7 @@ def _inequalities(program: Program, weights: Mapping[str, sp.Expr]) -> tuple[str
     return tuple(c.name for c in program.constraints if c.name in weights and not c.is_equality)
 
 
-def _piece(program: Program, vertex: _Multipliers) -> Piece:
+def _piece(program: Program, vertex: Multipliers) -> Piece:
     product = _product(program, vertex)
     sense = 1 if program.sense == "maximize" else -1
     bound = program.objective / product**sense
@@ -251,7 +168,7 @@ def _exponent_conditions(multipliers: Iterable[sp.Expr], domain: Domain) -> tupl
     return tuple(found)
 
 
-def _feasibility(program: Program, rays: Sequence[_Multipliers]) -> tuple[Condition, ...]:
+def _feasibility(program: Program, rays: Sequence[Multipliers]) -> tuple[Condition, ...]:
     """Conditions of the rays, without the trivial, the doubled and the constant true ones."""
     conditions: dict[Monomial, Condition] = {}
     for ray in rays:

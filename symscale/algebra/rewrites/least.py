@@ -64,13 +64,7 @@ def least(
         raise FormulaError(f"the least value of {expr} has no closed form for all parameters")
     (piece,) = pieces
     point = {x: piece.point[x] for x in variables}
-    curvature = None
-    if len(variables) == 1:
-        (x,) = variables
-        values = [(t.exponent(x) ** 2, _at(t.expr, point)) for t in terms if t.exponent(x)]
-        unit = values[0][1]
-        total = sp.factor(sp.Add(*(weight * (value / unit).expr for weight, value in values)))
-        curvature = (positive_monomial(total) * unit).expr
+    curvature = _curvature(terms, variables[0], point) if len(variables) == 1 else None
     found = Minimum(point, signs, curvature, tuple(bounds))
     conditions = [_at(bound, point) for bound in bounds]
     apart = sp.Add(*(t for t in sp.Add.make_args(expr) if not t.has(*variables)))
@@ -83,6 +77,16 @@ def least(
         minimum=found,
         admissible=tuple(Condition(c).relational for c in conditions if not c.is_one),
     )
+
+
+def _curvature(
+    terms: Sequence[Monomial], x: sp.Symbol, point: Mapping[sp.Symbol, sp.Expr]
+) -> sp.Expr:
+    """The second derivative of a sum at a point, by the logarithm of its only variable."""
+    values = [(t.exponent(x) ** 2, _at(t.expr, point)) for t in terms if t.exponent(x)]
+    unit = values[0][1]
+    total = sp.factor(sp.Add(*(weight * (value / unit).expr for weight, value in values)))
+    return (positive_monomial(total) * unit).expr
 
 
 def _at(bound: sp.Expr, point: Mapping[sp.Symbol, sp.Expr]) -> Monomial:

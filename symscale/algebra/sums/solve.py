@@ -18,9 +18,8 @@ import sympy as sp
 from symscale.algebra.exact.domain import IndeterminateSignError
 from symscale.algebra.exact.elimination import echelon
 from symscale.algebra.exact.monomial import ONE, Monomial
-from symscale.algebra.exact.scalars import Scalars, scalars_for
+from symscale.algebra.exact.scalars import Scalars, field_to_expr, scalars_for
 from symscale.algebra.products.limit import split_fraction
-from symscale.algebra.products.solve import field_to_expr
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
 from symscale.algebra.sums.stationary import as_monomial, solve_monomials, stationary
 

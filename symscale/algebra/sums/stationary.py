@@ -11,8 +11,7 @@ import sympy as sp
 
 from symscale.algebra.exact.elimination import echelon
 from symscale.algebra.exact.monomial import ONE, Monomial
-from symscale.algebra.exact.scalars import Scalars
-from symscale.algebra.products.solve import field_to_expr
+from symscale.algebra.exact.scalars import Scalars, field_to_expr
 
 
 def solve_monomials(

@@ -10,7 +10,6 @@ from symscale.algebra.exact.combinations import Terms
 from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.inequalities import exceeds_zero
 from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.sums.numeric import minimize
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
 from symscale.errors import FormulaError, NoAnswerError
 
@@ -127,6 +126,8 @@ def _deepest(
     sample: Values,
 ) -> dict[sp.Symbol, float] | None:
     """The parameters with the least greatest sum, if that is below 1."""
+    from symscale.algebra.sums.numeric import minimize
+
     slack = sp.Dummy("slack", positive=True)
     size = Monomial.of(slack)
     constraints = [

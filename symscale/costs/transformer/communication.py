@@ -17,7 +17,7 @@ from symscale.costs.collectives import (
     all_to_all_words,
     reduce_scatter_words,
 )
-from symscale.costs.cost import Cost, cost, total
+from symscale.costs.cost import Cost, cost
 from symscale.costs.transformer.architecture import Experts, Stack
 from symscale.costs.transformer.component import ONE, Exchange
 from symscale.costs.transformer.model import Transformer
@@ -106,11 +106,6 @@ def communications(model: Transformer) -> tuple[Communication, ...]:
     found += _data(model, counts)
     found += _pipeline(model)
     return tuple(_merged(found))
-
-
-def serialized_words(found: Iterable[Communication]) -> Cost:
-    """Words over the links of a device for which all else waits."""
-    return total([c.words for c in found if c.serialized], "word")
 
 
 def _merged(found: Iterable[Communication]) -> Iterable[Communication]:

@@ -248,30 +248,10 @@ def block_memory(model: Transformer, recipe: Recipe, stack: int = 0) -> Cost:
     return cost(held * recipe.bytes, "byte") + kept
 
 
-def required_tensor_degree(needed: Cost) -> sp.Expr:
-    """Return the least N_TP, not rounded, with which a device has the memory needed.
-
-    What is needed is A/N_TP + B, with A what tensor parallelism splits and B what it
-    leaves whole; A/N_TP + B <= M_cap gives N_TP >= A/(M_cap - B), if B < M_cap.
-
-    Args:
-        needed: Bytes, with N_TP the symbol.
-
-    Raises:
-        FormulaError: If it has another form.
-
-    Example:
-        >>> from symscale.language.symbols import symbols
-        >>> L, N_TP = symbols("L N_TP")
-        >>> required_tensor_degree(cost(3*L/N_TP + 2, "byte"))
-        3*L/(M_cap - 2)
-    """
-    split, whole_part = split_by_tensor_degree(needed.expr)
-    return sp.factor(split) / (symbol("M_cap") - sp.factor(whole_part))
-
-
 def split_by_tensor_degree(amount: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     """Return A and B of an amount A/N_TP + B.
+
+    If A/N_TP + B is to be at most M_cap, N_TP must be at least A/(M_cap - B), with B < M_cap.
 
     Example:
         >>> N_TP, L = symbol("N_TP"), symbol("L")

@@ -27,8 +27,6 @@ from symscale.costs.transformer.component import (
 from symscale.costs.transformer.mlp import mlp_components
 from symscale.costs.transformer.plan import SERIAL, TransformerPlan
 
-ZERO = sp.Integer(0)
-
 
 @dataclass(frozen=True)
 class Transformer:

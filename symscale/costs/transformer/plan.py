@@ -14,8 +14,6 @@ ONE = sp.Integer(1)
 Recomputation = Literal["none", "selective", "full"]
 Schedule = Literal["1f1b", "zero-bubble"]
 
-DEGREES = ("N_DP", "N_TP", "N_PP", "N_CP", "N_EP")
-
 
 @dataclass(frozen=True)
 class TransformerPlan:

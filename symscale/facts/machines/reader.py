@@ -199,14 +199,7 @@ def _tiers(
     data: Mapping[str, object], base: Machine | None, where: str, packaged: bool
 ) -> tuple[Tier, ...]:
     inherited = {tier.name: tier for tier in base.tiers} if base is not None else {}
-    dropped = data.get("without_tiers", [])
-    if not isinstance(dropped, list) or not all(isinstance(name, str) for name in dropped):
-        raise refusal(where, "without_tiers is not a list of names", 'write ["node"], say')
-    for name in dropped:
-        if name not in inherited:
-            raise unknown_name("tier", printable(name, 60), inherited).with_context(
-                f"{where}: without_tiers"
-            )
+    dropped = _left_out(data, inherited, where)
     if "tier" not in data:
         if base is None or dropped:
             raise refusal(where, "has no [[tier]]", "add one for each level of the network")
@@ -222,16 +215,35 @@ def _tiers(
     names = [tier.name for tier in tiers]
     if len(set(names)) < len(names):
         raise refusal(where, "two tiers have one name", "give each tier its own")
-    # A list that forgets a tier of the base would change the machine without a word.
     for name in inherited:
-        if name in names and name in dropped:
-            raise refusal(where, f"tier {name} is both listed and left out", "keep one of the two")
-        if name not in names and name not in dropped:
-            raise refusal(
-                where, f"does not list tier {name} of its base",
-                f'add [[tier]] name = "{name}", or without_tiers = ["{name}"] above the tiers',
-            )
+        _check_mentioned_once(name, names, dropped, where)
     return tuple(tiers)
+
+
+def _left_out(
+    data: Mapping[str, object], inherited: Mapping[str, Tier], where: str
+) -> list[str]:
+    """Read which tiers of the base a machine does not have."""
+    dropped = data.get("without_tiers", [])
+    if not isinstance(dropped, list) or not all(isinstance(name, str) for name in dropped):
+        raise refusal(where, "without_tiers is not a list of names", 'write ["node"], say')
+    for name in dropped:
+        if name not in inherited:
+            raise unknown_name("tier", printable(name, 60), inherited).with_context(
+                f"{where}: without_tiers"
+            )
+    return dropped
+
+
+def _check_mentioned_once(name: str, names: list[str], dropped: list[str], where: str) -> None:
+    """A list that forgets a tier of the base would change the machine without a word."""
+    if name in names and name in dropped:
+        raise refusal(where, f"tier {name} is both listed and left out", "keep one of the two")
+    if name not in names and name not in dropped:
+        raise refusal(
+            where, f"does not list tier {name} of its base",
+            f'add [[tier]] name = "{name}", or without_tiers = ["{name}"] above the tiers',
+        )
 
 
 def _tier(

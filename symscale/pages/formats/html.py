@@ -158,28 +158,22 @@ def cell(value: Cell) -> str:
     return "".join(inline(v) for v in value)
 
 
-def equation(
-    value: sp.Basic | Monomial, label: str = "", *, attributes: str = "", more: str = ""
-) -> str:
+def equation(value: sp.Basic | Monomial, label: str = "") -> str:
     """Return a formula on a line of its own, with a button that copies its LaTeX.
 
     Args:
         value: The formula.
         label: Its label, as text.
-        attributes: Of the element around it, as HTML.
-        more: What stands between formula and button, as HTML.
     """
-    return _display(math(value, block=True), formula.latex(value), label, attributes, more)
+    return _display(math(value, block=True), formula.latex(value), label)
 
 
-def _display(
-    shown: str, latex: str, label: str, attributes: str = "", more: str = ""
-) -> str:
+def _display(shown: str, latex: str, label: str = "") -> str:
     name = f' aria-label="Formula {escape(label)}"' if label else ' aria-label="Formula"'
     tag = f'<span class="label">({escape(label)})</span>' if label else ""
     return (
-        f'<div class="eq"{attributes}><div class="scroll" tabindex="0" role="group"{name}>{shown}'
-        f'</div>{more}{tag}<button type="button" class="copy" data-copy="{escape(latex)}">'
+        f'<div class="eq"><div class="scroll" tabindex="0" role="group"{name}>{shown}'
+        f'</div>{tag}<button type="button" class="copy" data-copy="{escape(latex)}">'
         "Copy LaTeX</button></div>"
     )
 
@@ -203,7 +197,7 @@ def _block(block: Block) -> str:
         return equation(block.value, block.label)
     if isinstance(block, Cases):
         shown = least_of(block.left, block.function, block.pieces)
-        return _display(shown, cases_latex(block), "")
+        return _display(shown, cases_latex(block))
     if isinstance(block, FigureBlock):
         return figure(block, None)
     return table(block)

@@ -7,8 +7,7 @@ import sympy as sp
 
 from symscale.answers import Answer
 from symscale.errors import CheckFailedError
-from symscale.kernel.checker import AnyCertificate, examine
-from symscale.kernel.findings import Finding
+from symscale.kernel.checker import AnyCertificate, Finding, examine
 from symscale.kernel.sum_certificate import SumCertificate
 from symscale.pages.formats.document import (
     Block,

@@ -20,7 +20,6 @@ from symscale.simulator.sparse_mlp.step import OVERLAPPED, Schedule
 CHUNK = 8  # models
 RETRIES = 3  # of a chunk whose worker died
 LOCAL = "local"
-HERE = "here"
 
 Task: TypeAlias = tuple[Mapping[str, Any], tuple[Shape, ...], float, Schedule, Space]
 Runner: TypeAlias = Callable[[Sequence[Task]], Iterator[list[Point]]]
@@ -86,13 +85,12 @@ def curve_in_chunks(
 
 
 @contextmanager
-def dask_runner(scheduler: str, workers: int = 2) -> Iterator[Runner]:
+def dask_runner(scheduler: str) -> Iterator[Runner]:
     """Give what runs chunks on a Dask cluster.
 
     Args:
         scheduler: The address of a scheduler, such as tcp://host:8786, or "local" for
-            workers that are started here and stopped at the end.
-        workers: Of a local cluster.
+            two workers that are started here and stopped at the end.
 
     Raises:
         InputError: If Dask is not installed, or no scheduler answers.
@@ -107,7 +105,7 @@ def dask_runner(scheduler: str, workers: int = 2) -> Iterator[Runner]:
     cluster: AbstractContextManager[Any] = nullcontext(scheduler)
     if scheduler == LOCAL:
         cluster = LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None,
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
         )
     with cluster as place:
         try:

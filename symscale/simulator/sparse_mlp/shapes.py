@@ -172,13 +172,12 @@ def _rule(name: str, text: str) -> Callable[[Mapping[str, float]], float]:
     return value
 
 
-def make_shape(d_model: int, rules: Rules = PUBLISHED, d_ff: int | None = None) -> Shape:
+def make_shape(d_model: int, rules: Rules = PUBLISHED) -> Shape:
     """The shape of a width by scaling rules.
 
     Args:
         d_model: Its width.
         rules: The rules.
-        d_ff: Width of the hidden layer, by default four times d_model.
 
     Raises:
         InputError: If a rule is malformed, or gives no size that a model can have.
@@ -187,7 +186,7 @@ def make_shape(d_model: int, rules: Rules = PUBLISHED, d_ff: int | None = None) 
         >>> make_shape(12288, Rules(experts=SPARSE)).experts
         8
     """
-    d_ff = d_ff or DUAL_WIDTH * d_model
+    d_ff = DUAL_WIDTH * d_model
     known = {"d_model": float(d_model), "d_ff": float(d_ff)}
     known["L"] = float(nearest_round(_rule("depth", rules.depth)(known)))
     known["E"] = float(nearest_round(_rule("experts", rules.experts)(known)))

@@ -15,15 +15,12 @@ PUBLISHED = ("v100-sxm", "a100-sxm", "h100-pcie", "h100-sxm")
 """The devices of the data-movement study."""
 
 
-def on_machines(
-    formulas: Sequence[sp.Expr], level: str, names: Sequence[str] = PUBLISHED
-) -> list[tuple[str, tuple[mp.mpf, ...]]]:
-    """Evaluate formulas on machines, other parameters at their standard values.
+def on_machines(formulas: Sequence[sp.Expr], level: str) -> list[tuple[str, tuple[mp.mpf, ...]]]:
+    """Evaluate formulas on the published machines, other parameters at their standard values.
 
     Args:
         formulas: Monomials in parameters.
         level: What acts as one device.
-        names: Presets.
 
     Returns:
         For each machine its title and the values.
@@ -31,14 +28,14 @@ def on_machines(
     Example:
         >>> from symscale.language.symbols import symbols
         >>> C, W_mem = symbols("C W_mem")
-        >>> title, (n,) = on_machines([C/(2*W_mem)], "device", ["h100-sxm"])[0]
+        >>> title, (n,) = on_machines([C/(2*W_mem)], "device")[-1]
         >>> f"{float(n):.4f}"
         '590.3519'
     """
     standard = {p.symbol: p.number for p in defaults().values() if p.number is not None}
     without = () if any(symbol("tau") in f.free_symbols for f in formulas) else ("tau",)
     table = []
-    for name in names:
+    for name in PUBLISHED:
         machine = load_machine(name)
         figures = {
             symbol(p.name): sp.Rational(p.value.numerator, p.value.denominator)

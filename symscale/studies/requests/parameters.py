@@ -307,13 +307,7 @@ def assemble(
             are defined by each other in a circle, or the machine lacks a figure.
     """
     names = [n for n in NOTATION if n in set(wanted)]
-    for name, value in settings.items():
-        for used in sorted({name} | {str(s) for s in value.free_symbols}):
-            if used not in names and used != "w":
-                raise InputError(
-                    f"--set {name}: {used} is no parameter of this study, but an unknown of it or "
-                    f"foreign to it; its parameters are {', '.join(names)}"
-                )
+    _check_settings(settings, names)
     standard = defaults()
     word = settings.get("w", WORD_BYTES)
     # Latencies are what machines' files lack, and a setting stands in for their sum.
@@ -325,10 +319,8 @@ def assemble(
     table: dict[str, Parameter] = {}
     for name in names:
         if name in settings:
-            source = GIVEN
-            if name in machine and lumped is not None and lumped.devices > 1 and name != "tau":
-                source = f"{GIVEN}, for the {lumped.devices} devices of a {lumped.level} together"
-            table[name] = Parameter(name, settings[name], source)
+            together = lumped is not None and name in machine and name != "tau"
+            table[name] = Parameter(name, settings[name], _given(lumped if together else None))
         elif name in machine:
             table[name] = machine[name]
         elif name in standard and (numeric or name in ("r_D", "r_ff")):
@@ -339,6 +331,23 @@ def assemble(
     if lumped is not None:
         table["w"] = Parameter("w", word, GIVEN if "w" in settings else standard["w"].source)
     return table
+
+
+def _check_settings(settings: Mapping[str, sp.Expr], names: list[str]) -> None:
+    for name, value in settings.items():
+        for used in sorted({name} | {str(s) for s in value.free_symbols}):
+            if used not in names and used != "w":
+                raise InputError(
+                    f"--set {name}: {used} is no parameter of this study, but an unknown of it or "
+                    f"foreign to it; its parameters are {', '.join(names)}"
+                )
+
+
+def _given(lumped: LumpedDevice | None) -> str:
+    """Where a setting is from; of a figure that several devices have together, whose it is."""
+    if lumped is None or lumped.devices == 1:
+        return GIVEN
+    return f"{GIVEN}, for the {lumped.devices} devices of a {lumped.level} together"
 
 
 def _check_circles(table: Mapping[str, Parameter]) -> None:

@@ -135,7 +135,7 @@ def transformer_request(
     if symbol("w") not in values and model.architecture.d_model.is_Rational:
         values[symbol("w")] = sp.Integer(2)
         notes.append("words of 2 bytes")
-    model, more = _microbatches(model, options)
+    model, more = _microbatches(model)
     notes += more
     if options.replicate_kv:
         model = _with_repeated_heads(model)
@@ -211,7 +211,7 @@ def _has_experts(architecture: Architecture) -> bool:
     return any(isinstance(stack.block.mlp, Experts) for stack in architecture.stacks)
 
 
-def _microbatches(model: Transformer, options: PlanOptions) -> tuple[Transformer, list[str]]:
+def _microbatches(model: Transformer) -> tuple[Transformer, list[str]]:
     plan = model.plan
     sequences = model.tokens / model.context
     if plan.m != symbol("m"):

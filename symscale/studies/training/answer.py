@@ -7,7 +7,8 @@ from functools import cached_property
 import mpmath as mp
 import sympy as sp
 
-from symscale.algebra.products.attained import OptimalPoint, certify, optimal_point
+from symscale.algebra.certify.products import certify
+from symscale.algebra.products.attained import OptimalPoint, optimal_point
 from symscale.algebra.products.limit import Limit, Piece
 from symscale.algebra.products.program import Program
 from symscale.algebra.products.solve import solve

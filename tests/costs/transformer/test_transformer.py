@@ -28,7 +28,7 @@ from symscale.costs.transformer.memory import (
     block_memory,
     live_microbatches,
     memory,
-    required_tensor_degree,
+    split_by_tensor_degree,
 )
 from symscale.costs.transformer.model import Transformer
 from symscale.costs.transformer.plan import TransformerPlan, symbolic_transformer_plan
@@ -138,8 +138,9 @@ def test_sharding_takes_from_the_bucket_it_names() -> None:
 def test_the_required_degree_just_fits() -> None:
     model = of(transformer(), N_TP=N_TP)
     for needed in (memory(model, RECIPES["mixed"]).total, block_memory(model, RECIPES["mixed"])):
-        degree = required_tensor_degree(needed)
-        assert sp.simplify(needed.expr.subs(N_TP, degree) - symbols("M_cap")[0]) == 0
+        (M_cap,) = symbols("M_cap")
+        split, whole = split_by_tensor_degree(needed.expr)
+        assert sp.simplify(needed.expr.subs(N_TP, split / (M_cap - whole)) - M_cap) == 0
 
 
 # Counting by loops

@@ -14,13 +14,13 @@ import pytest
 import sympy as sp
 from scipy.optimize import brentq
 
+from symscale.algebra.certify.products import certify
 from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.products.attained import certify
 from symscale.algebra.products.limit import Limit
 from symscale.algebra.products.solve import solve
 from symscale.errors import FormulaError, InfeasibleError, RegionError
 from symscale.facts.machines.lumped import load_machine, lump, parameters_of
-from symscale.kernel.certificate import check
+from symscale.kernel.checker import check
 from symscale.language.symbols import symbol, symbols
 from symscale.studies.training.cliffs import END, cliffs_of, cliffs_program, limit_at, meeting
 from symscale.studies.training.limits import limits_program

@@ -17,12 +17,12 @@ import pytest
 import sympy as sp
 from scipy.optimize import linprog
 
-from symscale.algebra.products.attained import certify
+from symscale.algebra.certify.products import certify
 from symscale.algebra.products.limit import Limit
 from symscale.algebra.products.solve import solve
 from symscale.errors import InfeasibleError
 from symscale.facts.machines.lumped import load_machine, lump, parameters_of
-from symscale.kernel.certificate import check
+from symscale.kernel.checker import check
 from symscale.language.symbols import symbol, symbols
 from symscale.studies.training.limits import limits_program, own_bounds
 

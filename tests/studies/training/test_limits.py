@@ -15,14 +15,14 @@ import pytest
 import sympy as sp
 from scipy.optimize import linprog, minimize_scalar
 
-from symscale.algebra.products.attained import certify
+from symscale.algebra.certify.products import certify
 from symscale.algebra.products.limit import Limit
 from symscale.algebra.products.solve import solve
 from symscale.costs.sparse_mlp.model import sparse_mlp
 from symscale.costs.times import arithmetic_time, network_time
 from symscale.errors import UnitError
 from symscale.facts.machines.lumped import load_machine, lump, parameters_of
-from symscale.kernel.certificate import check
+from symscale.kernel.checker import check
 from symscale.language.symbols import symbol, symbols
 from symscale.studies.training.constraints import (
     PARTIAL,

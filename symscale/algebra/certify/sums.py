@@ -14,9 +14,8 @@ from symscale.algebra.exact.combinations import Terms
 from symscale.algebra.exact.elimination import Echelon, echelon
 from symscale.algebra.exact.inequalities import exceeds_zero
 from symscale.algebra.exact.monomial import ONE, Monomial
-from symscale.algebra.exact.scalars import Scalars, scalars_for
+from symscale.algebra.exact.scalars import Scalars, field_to_expr, scalars_for
 from symscale.algebra.exact.signs import positive_monomial
-from symscale.algebra.products.solve import field_to_expr
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
 from symscale.algebra.sums.witness import sum_witness
 from symscale.errors import FormulaError
@@ -64,12 +63,12 @@ def certify_sums(
 
     Example:
         >>> from symscale.algebra.exact.domain import Domain
-        >>> from symscale.kernel.sum_checker import check_sums
+        >>> from symscale.kernel.checker import check
         >>> from symscale.language.symbols import symbols
         >>> x, a, b = symbols("N J K")
         >>> program = GeometricProgram((x,), (Monomial.of(a*x), Monomial.of(b/x)), (), Domain())
         >>> found = certify_sums(program, "interior", (), 2*sp.sqrt(a*b), {x: sp.sqrt(b/a)}, ())
-        >>> check_sums(found)
+        >>> check(found)
         >>> found.bound.expr, found.weights["objective"][0].expr
         (2*sqrt(J)*sqrt(K), 1/2)
     """
@@ -86,22 +85,10 @@ def certify_sums(
     for c in sums:
         weights[c.name] = tuple(_tidy(t.substitute(at)) for t in c.terms)
     given = tuple(_difference(left, right) for left, right in conditions)
-    witness = _rules_at(program, given, values or {})
-    if witness is None:
-        coefficients = [t.split(program.variables)[1] for t in _all_terms(program)]
-        witness, nowhere = sum_witness(given, coefficients, program)
-        if witness is None:
-            raise NowhereError(piece) if nowhere else FormulaError(
-                f"no parameters were found at which {piece!r} rules"
-            )
     return SumCertificate(
-        program, piece, bound, weights,
-        _multipliers(program, binding, sums, weights), at, given, witness,
+        program, piece, bound, weights, _multipliers(program, binding, sums, weights), at, given,
+        _witness(program, piece, given, values or {}),
     )
-
-
-def _all_terms(program: GeometricProgram) -> list[Monomial]:
-    return [*program.objective, *(t for c in program.constraints for t in c.terms)]
 
 
 def _tidy(monomial: Monomial) -> Monomial:
@@ -178,12 +165,19 @@ def _power_of_sum(
     return field_to_expr(scalars, -sum(used[1:], used[0]))
 
 
-def _rules_at(
-    program: GeometricProgram, conditions: Sequence[Terms], values: Values
-) -> dict[sp.Symbol, sp.Rational] | None:
-    """The values of the program's parameters, if all conditions hold strictly there."""
-    if not all(s in values for s in program.parameters):
-        return None
-    if not all(exceeds_zero(terms, values) for terms in conditions):
-        return None
-    return {s: values[s] for s in program.parameters}
+def _witness(
+    program: GeometricProgram, piece: str, conditions: Sequence[Terms], values: Values
+) -> dict[sp.Symbol, sp.Rational]:
+    """Parameters at which all conditions hold strictly: those known, or others found."""
+    if all(s in values for s in program.parameters) and all(
+        exceeds_zero(terms, values) for terms in conditions
+    ):
+        return {s: values[s] for s in program.parameters}
+    every = [*program.objective, *(t for c in program.constraints for t in c.terms)]
+    coefficients = [t.split(program.variables)[1] for t in every]
+    witness, nowhere = sum_witness(conditions, coefficients, program)
+    if witness is None:
+        raise NowhereError(piece) if nowhere else FormulaError(
+            f"no parameters were found at which {piece!r} rules"
+        )
+    return witness

@@ -1,0 +1,1 @@
+"""Certificates of optima that are known: what makes them; the kernel checks them."""
