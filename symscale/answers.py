@@ -43,11 +43,11 @@ class Answer(Shown):
         page: The command that prints it: the module of that name in `symscale.pages.of`.
 
     Example:
-        >>> from symscale.studies.training.answer import limits
-        >>> answer = limits("h100-sxm")
+        >>> from symscale.studies.training.answer import training_limits
+        >>> answer = training_limits("h100-sxm")
         >>> answer
         <limits: T = 1.9241e28 FLOP, data movement rules; 2 pieces>
-        >>> answer.to_dict()["hardware"]["name"], answer.to_dict()["schema"]
+        >>> answer.to_dict()["hardware"], answer.to_dict()["schema"]
         ('h100-sxm', 1)
     """
 

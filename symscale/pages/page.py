@@ -202,8 +202,8 @@ def page_of(answer: Answer) -> Page[Any]:
     """Return how an answer is shown.
 
     Example:
-        >>> from symscale.studies.training.answer import limits
-        >>> page_of(limits()).kind.__name__
+        >>> from symscale.studies.training.answer import training_limits
+        >>> page_of(training_limits()).kind.__name__
         'LimitsAnswer'
     """
     pages: Sequence[Page[Any]] = import_module(f"symscale.pages.of.{answer.page}").PAGES
