@@ -61,11 +61,7 @@ class Options:
     operator: Operator | None = None
 
     def word(self, where: str) -> int:
-        """Bytes of a word where a line does not say them.
-
-        Raises:
-            InputError: If the user does not either.
-        """
+        """Bytes of a word where a line does not say them; refused if the user does not either."""
         if self.word_bytes is None:
             raise refusal(
                 where, "nothing says how many bytes a word has",
