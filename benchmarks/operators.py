@@ -60,7 +60,7 @@ def main() -> None:
     print(f"{'operator':<16}{'fitted':>8}{'left out':>10}{'median':>9}{'worst':>9}{'proport.':>10}")
     panels = []
     for name, _ in SHARES:
-        fitted, rest = evenly([one for one in found if one.operator == name], SIZES)
+        fitted, rest = evenly([one for one in found if one.operator.name == name], SIZES)
         model = fit_operator(fitted, ROOFLINE)
         errors = np.abs(predicted_errors(model, rest))
         plain = np.abs(predicted_errors(fit_operator(fitted, PROPORTIONAL), rest))

@@ -58,7 +58,7 @@ ALLOWED: dict[str, set[str]] = {
     "simulator.sparse_mlp": _SIMULATED,
     "simulator.tables": _SIMULATED,
     "simulator.transformer": _SIMULATED,
-    "measure.operators": {*_SAID, "answers", "running", "costs"},
+    "measure.operators": {*_SAID, "answers", "running"},
     "measure.readers": {*_SAID, "measure.operators"},
     "measure.machines": {*_SAID, "answers", "facts", "measure.operators", "measure.readers"},
     "measure.iterations": {*_SAID, "measure.operators", "measure.readers"},

@@ -36,8 +36,9 @@ class ComparedRun:
         seen: Whether the fit of its class saw the run.
 
     Example:
-        >>> from symscale.measure.runs.runs import published_gpt
-        >>> round(ComparedRun(published_gpt(512, 64), 3.9, "a100", False).difference, 3)
+        >>> from symscale.measure.runs.runs import published_runs
+        >>> run = published_runs("vtrain-a100.csv")[0]
+        >>> round(ComparedRun(run, 3.9, "a100", False).difference, 3)
         0.094
     """
 
@@ -112,8 +113,9 @@ def compare(
         seen: Which of them the fit of the class saw.
 
     Example:
-        >>> from symscale.measure.runs.runs import published_gpt
-        >>> abs(compare([published_gpt(512, 64)], load_class("a100"))[0].difference) < 0.05
+        >>> from symscale.measure.runs.runs import published_runs
+        >>> runs = published_runs("vtrain-a100.csv")[:1]
+        >>> abs(compare(runs, load_class("a100"))[0].difference) < 0.05
         True
     """
     computed = computed_of(runs, works_of(runs, cluster.sizes), cluster.rates)
@@ -151,8 +153,8 @@ def summary(rows: Sequence[ComparedRun]) -> Summary:
         rows: At least one.
 
     Example:
-        >>> from symscale.measure.runs.runs import published_gpt
-        >>> found = summary(compare([published_gpt(512, 64)], load_class("a100")))
+        >>> from symscale.measure.runs.runs import published_runs
+        >>> found = summary(compare(published_runs("vtrain-a100.csv")[:1], load_class("a100")))
         >>> found.runs, found.mape == found.worst, found.rank_correlation
         (1, True, None)
     """

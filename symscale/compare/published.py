@@ -3,9 +3,7 @@
 import csv
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from dataclasses import dataclass
 
 import sympy as sp
 
@@ -21,9 +19,8 @@ from symscale.costs.transformer.plan import TransformerPlan
 from symscale.language.symbols import symbol
 from symscale.language.tables import parse_toml
 from symscale.measure.runs.classes import CalibratedClass, load_class
-from symscale.measure.runs.runs import Run, gpt, runs_of_text
+from symscale.measure.runs.runs import PUBLISHED, gpt, published_runs
 
-_FOLDER: Traversable = files("symscale.measure.runs").joinpath("published")
 _MEMORY = "korthikanti-2022-memory.csv"
 GIB = 2**30
 
@@ -96,7 +93,7 @@ def run_sets() -> tuple[RunSet, ...]:
         >>> [s.name for s in run_sets()][:2]
         ['vtrain', 'megatron-2021']
     """
-    tables = parse_toml(_FOLDER.joinpath("sets.toml").read_bytes(), "sets.toml")
+    tables = parse_toml(PUBLISHED.joinpath("sets.toml").read_bytes(), "sets.toml")
     return tuple(
         _run_set(name, table) for name, table in tables.items() if isinstance(table, dict)
     )
@@ -112,17 +109,6 @@ def _run_set(name: str, table: Mapping[str, object]) -> RunSet:
     )
 
 
-def published_runs(file: str) -> list[Run]:
-    """Return the runs of a file of the package; a row's number counts from 1.
-
-    Example:
-        >>> published_runs("mt-nlg-a100.csv")[0].where
-        'row 1'
-    """
-    runs = runs_of_text(_FOLDER.joinpath(file).read_text(encoding="utf-8"), file)
-    return [replace(run, where=f"row {i}") for i, run in enumerate(runs, 1)]
-
-
 def memory_rows() -> tuple[MemoryRow, ...]:
     """Return the published memory of arXiv 2205.05198, as computed here.
 
@@ -134,7 +120,7 @@ def memory_rows() -> tuple[MemoryRow, ...]:
         >>> row.what, row.unit, row.published
         ('parameters and optimizer', 'GiB', 45.5625)
     """
-    text = _FOLDER.joinpath(_MEMORY).read_text(encoding="utf-8")
+    text = PUBLISHED.joinpath(_MEMORY).read_text(encoding="utf-8")
     return tuple(_memory_row(row) for row in csv.DictReader(io.StringIO(text)))
 
 

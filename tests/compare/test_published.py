@@ -11,7 +11,7 @@ import sympy as sp
 from commands import answer, refusal, run
 from places import ROOT
 from symscale.compare.measured import choices, compare, compare_each, spearman, summary
-from symscale.compare.published import RunSet, memory_rows, published_runs, run_sets
+from symscale.compare.published import RunSet, memory_rows, run_sets
 from symscale.costs.transformer.memory import recipe_called
 from symscale.costs.transformer.model import Transformer
 from symscale.costs.transformer.plan import TransformerPlan
@@ -19,7 +19,7 @@ from symscale.errors import InputError
 from symscale.facts.models.zoo import load_model
 from symscale.measure.runs.classes import class_names, load_class
 from symscale.measure.runs.rates import calibrated, seconds_of, works_of
-from symscale.measure.runs.runs import COUNTS, Run, read_runs, runs_of_text
+from symscale.measure.runs.runs import COUNTS, Run, published_runs, read_runs, runs_of_text
 from symscale.simulator.transformer.step import class_of_machine
 from symscale.simulator.transformer.traffic import core_traffic, elementwise_traffic, loss_traffic
 

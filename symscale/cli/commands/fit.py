@@ -81,12 +81,12 @@ def fit(
         raise InputError(f"--devices {devices}: a collective needs two at least")
     from symscale.measure.machines.calibration import Given, calibrate
     from symscale.measure.machines.preset_file import preset_text
-    from symscale.measure.operators.operators import operator as named
+    from symscale.measure.operators.operators import named_operator
     from symscale.measure.readers.files import read_all
     from symscale.measure.readers.reading import Options
 
     options = Options(
-        word, devices, in_place, named(operator).name if operator else ""
+        word, devices, in_place, named_operator(operator) if operator else None
     )
     given = Given(
         base,

@@ -23,6 +23,7 @@ from symscale.measure.iterations.regions import (
     Region,
     block_regions,
 )
+from symscale.measure.operators.collectives import ALL_REDUCE, Collective
 from symscale.measure.operators.fitting import (
     LEAST_SIZES,
     PROPORTIONAL,
@@ -32,13 +33,13 @@ from symscale.measure.operators.fitting import (
     judge,
 )
 from symscale.measure.operators.measurement import Measurement
-from symscale.measure.operators.operators import COLLECTIVE, OPERATORS
+from symscale.measure.operators.memory_bound import ELEMENTWISE
+from symscale.measure.operators.operator import Operator
+from symscale.measure.operators.operators import DEVICE_OPERATORS, OPERATORS
+from symscale.measure.operators.products import MATRIX_PRODUCT
 from symscale.measure.readers.reading import Reading
 
 _STEP = 1e-4  # of a finite difference
-# What stands in for an operator that the baseline lacks.
-_INSTEAD = {"batched product": "matrix product", "layer norm": "elementwise",
-            "elementwise": "layer norm"}
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Baseline:
         notes: What stands in for what, and which models carry no error.
     """
 
-    models: Mapping[str, Judged]
+    models: Mapping[Operator, Judged]
     word_bytes: int
     devices: int
     seconds: float
@@ -168,34 +169,36 @@ def baseline_of(reading: Reading) -> Baseline:
         InputError: If there is no matrix product or no all-reduce, words of several
             sizes, or measurements that contradict each other.
     """
-    groups: dict[str, list[Measurement]] = {}
+    groups: dict[Operator, list[Measurement]] = {}
     for one in merged(reading.measurements):
         groups.setdefault(one.operator, []).append(one)
-    for name in ("matrix product", "all-reduce"):
-        if name not in groups:
-            raise InputError(f"{reading.path}: no {name} in the baseline; profile one with it")
+    for needed in (MATRIX_PRODUCT, ALL_REDUCE):
+        if needed not in groups:
+            raise InputError(f"{reading.path}: no {needed} in the baseline; profile one with it")
     words = {one.word_bytes for found in groups.values() for one in found} - {0}
     if len(words) != 1:
         shown = ", ".join(map(str, sorted(words)))
         raise InputError(f"{reading.path}: words of {shown} bytes; profile one precision")
-    devices = {one.sizes["devices"] for one in groups["all-reduce"]}
+    devices = {one.sizes["devices"] for one in groups[ALL_REDUCE]}
     if len(devices) != 1:
         shown = ", ".join(map(str, sorted(devices)))
         raise InputError(f"{reading.path}: all-reduces over {shown} devices; keep one of them")
-    notes, models = [], {}
-    for name, found in groups.items():
+    notes: list[str] = []
+    models: dict[Operator, Judged] = {}
+    for operator, found in groups.items():
         enough = len(found) >= LEAST_SIZES
-        models[name] = judge(found, ROOFLINE) if enough else _single(found)
+        models[operator] = judge(found, ROOFLINE) if enough else _single(found)
         if not enough:
             notes.append(
-                f"{name} has {len(found)} size{'s' * (len(found) > 1)}: its time is taken in "
+                f"{operator} has {len(found)} size{'s' * (len(found) > 1)}: its time is taken in "
                 "proportion to FLOP or bytes, with no error known"
             )
-    for name, other in _INSTEAD.items():
-        if name not in models and other in models:
-            notes.append(f"{name} is not in the baseline; the model of {other} stands in")
-            models[name] = models[other]
-    if "elementwise" not in models:
+    for lacking in DEVICE_OPERATORS:
+        other = OPERATORS.get(lacking.stand_in)
+        if lacking not in models and other in models:
+            notes.append(f"{lacking} is not in the baseline; the model of {other} stands in")
+            models[lacking] = models[other]
+    if ELEMENTWISE not in models:
         notes.append("no layer norm and no elementwise operator in the baseline: left out")
     seconds = sum(one.seconds * one.count for one in reading.measurements)
     return Baseline(models, words.pop(), devices.pop(), seconds, tuple(notes))
@@ -209,7 +212,7 @@ def _single(found: Sequence[Measurement]) -> Judged:
 
 def times_of(
     regions: Sequence[Region], baseline: Baseline, k: float = 1.0,
-    scales: Mapping[str, float] | None = None,
+    scales: Mapping[Operator, float] | None = None,
 ) -> Times:
     """Return the times of a block's regions.
 
@@ -229,7 +232,7 @@ def times_of(
             if judged is None:
                 continue
             one = judged.model.predict_s(call.flop, call.moved)
-            faster = 1.0 if OPERATORS[call.operator].kind == COLLECTIVE else k
+            faster = 1.0 if isinstance(call.operator, Collective) else k
             seconds += call.count * one * scales.get(judged.model.operator, 1.0) / faster
         kinds[region.kind] += seconds
         if region.kind == COMPUTE and region.backward:
@@ -237,9 +240,9 @@ def times_of(
     return Times(kinds[COMPUTE], backward, kinds[SERIALIZED], kinds[OVERLAPPED])
 
 
-def relative_variances(regions: Sequence[Region], baseline: Baseline) -> dict[str, float]:
+def relative_variances(regions: Sequence[Region], baseline: Baseline) -> dict[Operator, float]:
     """Relative variance of the time that each model gives for a block: parameters and scatter."""
-    terms: dict[str, np.ndarray] = {}
+    terms: dict[Operator, np.ndarray] = {}
     models = {}
     for region in regions:
         for call in region.calls:
@@ -250,19 +253,19 @@ def relative_variances(regions: Sequence[Region], baseline: Baseline) -> dict[st
                 part = call.count * np.array(model.terms(call.flop, call.moved))
                 terms[model.operator] = terms.get(model.operator, np.zeros(3)) + part
     found = {}
-    for name, model in models.items():
-        total = float(terms[name] @ np.array(model.parameters))
-        spread = float(terms[name] @ np.array(model.covariance) @ terms[name])
-        found[name] = max(spread, 0.0) / total**2 + model.scatter**2
+    for operator, model in models.items():
+        total = float(terms[operator] @ np.array(model.parameters))
+        spread = float(terms[operator] @ np.array(model.covariance) @ terms[operator])
+        found[operator] = max(spread, 0.0) / total**2 + model.scatter**2
     return found
 
 
 def share_error(regions: Sequence[Region], baseline: Baseline, k: float) -> float:
     """Standard error of the share of serialized communication, to first order."""
     total = 0.0
-    for name, variance in relative_variances(regions, baseline).items():
+    for operator, variance in relative_variances(regions, baseline).items():
         up, down = (
-            times_of(regions, baseline, k, {name: 1 + sign * _STEP}).share for sign in (1, -1)
+            times_of(regions, baseline, k, {operator: 1 + sign * _STEP}).share for sign in (1, -1)
         )
         total += ((up - down) / (2 * _STEP)) ** 2 * variance
     return float(np.sqrt(total))

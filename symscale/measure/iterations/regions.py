@@ -6,8 +6,14 @@ all-reduced, forward and backward, and all else waits for it. The gradients of a
 all-reduced over N_DP replicas behind the backward pass.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from symscale.measure.operators.collectives import ALL_REDUCE
+from symscale.measure.operators.memory_bound import ELEMENTWISE, LAYER_NORM, MemoryBound
+from symscale.measure.operators.operator import Operator
+from symscale.measure.operators.products import BATCHED_PRODUCT, MATRIX_PRODUCT
 
 FEED_FORWARD = 4
 HEAD_WIDTH = 64
@@ -45,18 +51,26 @@ class Call:
     """An operator that a region calls.
 
     Attributes:
-        operator: Its name.
-        flop: FLOP of one call.
-        moved: Bytes that one call moves.
+        operator: The operator.
+        sizes: Its sizes; parts of a split need not be whole.
+        word_bytes: Bytes of a word.
         count: How many calls there are.
-        tensors: Of an elementwise operator, how many tensors it reads and writes.
     """
 
-    operator: str
-    flop: float
-    moved: float
+    operator: Operator
+    sizes: Mapping[str, float]
+    word_bytes: int
     count: int = 1
-    tensors: int = 0
+
+    @cached_property
+    def flop(self) -> float:
+        """FLOP of one call."""
+        return self.operator.flop(self.sizes)
+
+    @cached_property
+    def moved(self) -> float:
+        """Bytes that one call moves."""
+        return self.operator.moved(self.sizes, self.word_bytes)
 
 
 @dataclass(frozen=True)
@@ -104,52 +118,52 @@ def block_regions(sizes: BlockSizes) -> tuple[Region, ...]:
         own = tuple(_backward(calls)) if backward else calls
         found.append(Region(f"{name}, {word}", COMPUTE, backward, own))
         if sizes.N_TP > 1:
-            payload = sizes.word_bytes * sizes.tokens * sizes.d_model
-            call = Call("all-reduce", 0.0, _ring_bytes(payload, sizes.N_TP))
+            payload = sizes.tokens * sizes.d_model
+            call = _all_reduce(sizes, payload, sizes.N_TP)
             found.append(Region(f"all-reduce of {name}, {word}", SERIALIZED, backward, (call,)))
     if sizes.N_DP > 1:
         weights = (4 + 2 * FEED_FORWARD) * sizes.d_model**2 / sizes.N_TP
-        call = Call("all-reduce", 0.0, _ring_bytes(sizes.word_bytes * weights, sizes.N_DP))
+        call = _all_reduce(sizes, weights, sizes.N_DP)
         found.append(Region("all-reduce of gradients", OVERLAPPED, True, (call,)))
     return tuple(found)
 
 
-def _ring_bytes(payload: float, devices: int) -> float:
-    """What each device sends in an all-reduce."""
-    return 2 * payload * (devices - 1) / devices
+def _all_reduce(sizes: BlockSizes, words: float, devices: int) -> Call:
+    size = {"size_bytes": sizes.word_bytes * words, "devices": devices}
+    return Call(ALL_REDUCE, size, sizes.word_bytes)
 
 
-def _product(sizes: BlockSizes, m: float, n: float, k: float, count: int = 1) -> Call:
-    moved = sizes.word_bytes * (m * k + k * n + m * n)
-    return Call("matrix product", 2 * m * n * k, moved, count)
+def _product(sizes: BlockSizes, m: float, n: float, k: float) -> Call:
+    return Call(MATRIX_PRODUCT, {"m": m, "n": n, "k": k, "batch": 1}, sizes.word_bytes)
 
 
-def _elementwise(sizes: BlockSizes, name: str, words: float, inputs: int) -> Call:
-    tensors = inputs + 1
-    return Call(name, 0.0, sizes.word_bytes * tensors * words, tensors=tensors)
+def _memory_bound(operator: MemoryBound, sizes: BlockSizes, width: float, inputs: int) -> Call:
+    size = {"tokens": sizes.tokens, "width": width, "inputs": inputs}
+    return Call(operator, size, sizes.word_bytes)
 
 
 def _attention(sizes: BlockSizes) -> Iterator[Call]:
     tokens, width, split = sizes.tokens, sizes.d_model, sizes.N_TP
-    yield _elementwise(sizes, "layer norm", tokens * width, 1)
+    yield _memory_bound(LAYER_NORM, sizes, width, 1)
     yield _product(sizes, tokens, 3 * width / split, width)
-    heads = sizes.sequences * width / HEAD_WIDTH / split
-    scores = heads * sizes.n_ctx**2
-    moved = sizes.word_bytes * (scores + 2 * heads * sizes.n_ctx * HEAD_WIDTH)
-    yield Call("batched product", 2 * scores * HEAD_WIDTH, moved, 2)
-    yield _elementwise(sizes, "elementwise", scores, 1)  # softmax
+    heads = width / HEAD_WIDTH / split
+    # Scores, and what they weigh: of the same sizes in another order.
+    scores = {"m": sizes.n_ctx, "n": sizes.n_ctx, "k": HEAD_WIDTH,
+              "batch": sizes.sequences * heads}
+    yield Call(BATCHED_PRODUCT, scores, sizes.word_bytes, 2)
+    yield _memory_bound(ELEMENTWISE, sizes, heads * sizes.n_ctx, 1)  # softmax
     yield _product(sizes, tokens, width, width / split)
-    yield _elementwise(sizes, "elementwise", tokens * width, 2)  # residual
+    yield _memory_bound(ELEMENTWISE, sizes, width, 2)  # residual
 
 
 def _mlp(sizes: BlockSizes) -> Iterator[Call]:
     tokens, width = sizes.tokens, sizes.d_model
     hidden = FEED_FORWARD * width / sizes.N_TP
-    yield _elementwise(sizes, "layer norm", tokens * width, 1)
+    yield _memory_bound(LAYER_NORM, sizes, width, 1)
     yield _product(sizes, tokens, hidden, width)
-    yield _elementwise(sizes, "elementwise", tokens * hidden, 1)  # nonlinearity
+    yield _memory_bound(ELEMENTWISE, sizes, hidden, 1)  # nonlinearity
     yield _product(sizes, tokens, width, hidden)
-    yield _elementwise(sizes, "elementwise", tokens * width, 2)  # residual
+    yield _memory_bound(ELEMENTWISE, sizes, width, 2)  # residual
 
 
 def _backward(calls: tuple[Call, ...]) -> Iterator[Call]:
@@ -158,8 +172,7 @@ def _backward(calls: tuple[Call, ...]) -> Iterator[Call]:
     Both products of a backward pass have the three lengths of the forward one.
     """
     for call in calls:
-        if call.flop:
-            yield Call(call.operator, call.flop, call.moved, 2 * call.count)
+        if isinstance(call.operator, MemoryBound):
+            yield replace(call, sizes={**call.sizes, "inputs": call.sizes["inputs"] + 1})
         else:
-            more = call.moved / call.tensors
-            yield Call(call.operator, 0.0, call.moved + more, call.count, call.tensors + 1)
+            yield replace(call, count=2 * call.count)

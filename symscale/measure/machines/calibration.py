@@ -16,8 +16,10 @@ from symscale.errors import InputError, printable, unknown_name
 from symscale.facts.machines.machine import Machine
 from symscale.facts.machines.reader import load_machine
 from symscale.measure.machines.preset_file import WORDS, Calibration, Fit, Stated
+from symscale.measure.operators.collectives import Collective
 from symscale.measure.operators.fitting import PROPORTIONAL, judge
-from symscale.measure.operators.operators import ELEMENTWISE, OPERATORS, PRODUCT
+from symscale.measure.operators.memory_bound import MemoryBound
+from symscale.measure.operators.products import MATRIX_PRODUCT, Product
 from symscale.measure.readers.files import grouped
 from symscale.measure.readers.reading import Reading
 
@@ -29,7 +31,6 @@ _DEVICES = (
     (r"\bMI250X?\b", "mi250x"), (r"\bMI300X\b", "mi300x"),
 )
 _MEMORY = re.compile(r"\b(\d{1,4})\s?GB\b")
-_LINKS = ("all-reduce", "all-gather", "reduce-scatter", "point-to-point", "all-to-all")
 _OTHER_MEMORY = 0.1
 _TRUSTED = 0.25  # standard error of a bandwidth that products show in passing
 
@@ -60,9 +61,9 @@ def fit_all(readings: Sequence[Reading]) -> tuple[Fit, ...]:
         InputError: If the measurements of one contradict each other, or are too few.
     """
     fits = []
-    for (name, word, devices, hosts), found in grouped(readings).items():
+    for (operator, word, devices, hosts), found in grouped(readings).items():
         fits.append(
-            Fit(name, word, devices, hosts, judge(found), judge(found, PROPORTIONAL))
+            Fit(operator, word, devices, hosts, judge(found), judge(found, PROPORTIONAL))
         )
     return tuple(fits)
 
@@ -159,7 +160,7 @@ def error_text(fit: Fit, index: int) -> str:
 def _rate(
     fits: Sequence[Fit], readings: Sequence[Reading], base: Machine | None
 ) -> list[Stated]:
-    products = [f for f in fits if f.operator == "matrix product"]
+    products = [f for f in fits if f.operator is MATRIX_PRODUCT]
     if len({f.word_bytes for f in products}) > 1:
         words = ", ".join(WORDS.get(f.word_bytes, "?") for f in products)
         raise InputError(f"matrix products of {words}: a hardware file has one; fit them apart")
@@ -233,17 +234,8 @@ def _fitted_memory(
     fits: Sequence[Fit], readings: Sequence[Reading], base: Machine | None
 ) -> list[Stated]:
     """The bandwidth of the memory, by the operator that shows it best."""
-    best: Fit | None = None
-    for fit in fits:
-        kind = OPERATORS[fit.operator].kind
-        error = fit.judged.model.relative_error(1)
-        shows = kind == ELEMENTWISE or (kind == PRODUCT and base is None)
-        if not shows or error is None or (kind == PRODUCT and error > _TRUSTED):
-            continue
-        # What normalises does more than move; plain elementwise operators come first.
-        order = ("elementwise", "layer norm", "matrix product", "batched product")
-        if best is None or order.index(fit.operator) < order.index(best.operator):
-            best = fit
+    shown = [fit for fit in fits if _shows_memory(fit, base)]
+    best = min(shown, key=lambda fit: fit.operator.precedence, default=None)
     if best is None or best.judged.model.bandwidth_bytes is None:
         return []
     source = _source(best, readings)
@@ -253,36 +245,51 @@ def _fitted_memory(
     )]
 
 
+def _shows_memory(fit: Fit, base: Machine | None) -> bool:
+    error = fit.judged.model.relative_error(1)
+    if isinstance(fit.operator, Product):
+        return base is None and error is not None and error <= _TRUSTED
+    return isinstance(fit.operator, MemoryBound) and error is not None
+
+
 def _tiers(
     fits: Sequence[Fit], readings: Sequence[Reading], base: Machine | None, tier: str
 ) -> tuple[dict[str, int | None], list[Stated]]:
     """The tiers of the file, and what collectives say about their links."""
     links = [f for f in fits if f.devices and f.judged.model.bandwidth_bytes is not None]
-    within, between = [f for f in links if f.hosts <= 1], [f for f in links if f.hosts > 1]
-    sizes: dict[str, int | None] = {}
-    if base is not None:
-        sizes = {t.name: t.size for t in base.tiers}
-    elif within and between:
-        sizes = {"node": max(f.devices for f in within), "cluster": None}
-    elif links:
-        sizes = {"cluster": None}
-    names = list(sizes)
-    if tier and tier not in names:
-        raise unknown_name("tier", printable(tier, 60), names)
+    sizes = _tier_sizes(links, base)
+    if tier and tier not in sizes:
+        raise unknown_name("tier", printable(tier, 60), list(sizes))
     chosen: dict[str, list[Fit]] = {}
     for fit in links:
-        if not fit.hosts and len(names) > 1 and not tier:
-            raise InputError(
-                f"{fit.title}: its file does not say over how many hosts it ran; give --tier "
-                + " or --tier ".join(names)
-            )
-        name = tier if tier and not fit.hosts else names[-1 if fit.hosts > 1 else 0]
-        chosen.setdefault(name, []).append(fit)
+        chosen.setdefault(_tier_of(fit, list(sizes), tier), []).append(fit)
     found = []
     for name, its in chosen.items():
-        best = min(its, key=lambda f: (_LINKS.index(f.operator), -f.devices))
+        best = min(its, key=lambda f: (f.operator.precedence, -f.devices))
         found += _link(best, name, readings)
     return sizes, found
+
+
+def _tier_sizes(links: Sequence[Fit], base: Machine | None) -> dict[str, int | None]:
+    """How many units each tier joins: those of the preset, or what the collectives tell."""
+    if base is not None:
+        return {t.name: t.size for t in base.tiers}
+    within = [f.devices for f in links if f.hosts <= 1]
+    if within and len(within) < len(links):
+        return {"node": max(within), "cluster": None}
+    return {"cluster": None} if links else {}
+
+
+def _tier_of(fit: Fit, names: Sequence[str], tier: str) -> str:
+    """The tier that a collective ran over; `tier` where its file does not say it."""
+    if fit.hosts:
+        return names[-1 if fit.hosts > 1 else 0]
+    if tier or len(names) == 1:
+        return tier or names[0]
+    raise InputError(
+        f"{fit.title}: its file does not say over how many hosts it ran; give --tier "
+        + " or --tier ".join(names)
+    )
 
 
 def _link(fit: Fit, tier: str, readings: Sequence[Reading]) -> list[Stated]:
@@ -290,7 +297,7 @@ def _link(fit: Fit, tier: str, readings: Sequence[Reading]) -> list[Stated]:
     source = _source(fit, readings)
     if any(reading.facts.processes for reading in readings):
         source = f"{source}: processes of one host, no network"[:300]
-    phases = OPERATORS[fit.operator].phases
+    phases = len(fit.operator.phases) if isinstance(fit.operator, Collective) else 1
     bandwidth = model.bandwidth_bytes or 0.0
     found = [Stated(
         "bandwidth", tier, bandwidth / 1e9, "GB/s", source, "one-way",

@@ -7,6 +7,7 @@ from symscale.answers import Answer
 from symscale.facts.machines.machine import Machine
 from symscale.language.toml_text import figure_text, quoted
 from symscale.measure.operators.fitting import Judged
+from symscale.measure.operators.operator import Operator
 
 WORDS = {8: "64 bit", 4: "32 bit", 2: "16 bit", 1: "8 bit"}
 
@@ -24,7 +25,7 @@ class Fit:
         proportional: The simple model of the study, with its errors.
     """
 
-    operator: str
+    operator: Operator
     word_bytes: int
     devices: int
     hosts: int

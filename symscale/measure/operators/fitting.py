@@ -18,6 +18,7 @@ from scipy.optimize import nnls
 
 from symscale.errors import InputError
 from symscale.measure.operators.measurement import Measurement, check_measurements
+from symscale.measure.operators.operator import Operator
 
 LEAST_SIZES = 3
 LIMIT = 0.15
@@ -38,7 +39,7 @@ class OperatorModel:
     The parameters are seconds for each FLOP, seconds for each byte, and seconds.
 
     Attributes:
-        operator: The operator's name.
+        operator: The operator.
         word_bytes: Bytes of a word that it was measured with.
         form: ROOFLINE or PROPORTIONAL.
         parameters: The three; one that no measured size depends on is 0.
@@ -49,7 +50,7 @@ class OperatorModel:
         largest: The largest.
     """
 
-    operator: str
+    operator: Operator
     word_bytes: int
     form: str
     parameters: tuple[float, float, float]
@@ -95,8 +96,9 @@ class OperatorModel:
             moved: Bytes that it moves.
 
         Example:
+            >>> from symscale.measure.operators.products import MATRIX_PRODUCT
             >>> none = ((0.0,) * 3,) * 3
-            >>> model = OperatorModel("matrix product", 2, ROOFLINE, (1e-12, 1e-9, 1e-6), none,
+            >>> model = OperatorModel(MATRIX_PRODUCT, 2, ROOFLINE, (1e-12, 1e-9, 1e-6), none,
             ...     0.0, 3)
             >>> model.predict_s(1e9, 1e3), model.predict_s(1e3, 1e6)
             (0.001001, 0.001001)
@@ -193,9 +195,10 @@ def fit_operator(found: Sequence[Measurement], form: str = ROOFLINE) -> Operator
             the proportional one.
 
     Example:
+        >>> from symscale.measure.operators.products import MATRIX_PRODUCT
         >>> def one(n):
         ...     sizes = {"m": n, "n": n, "k": n, "batch": 1}
-        ...     return Measurement("matrix product", sizes, 4, 2 * n**3 / 1e11 + 1e-5, "x")
+        ...     return Measurement(MATRIX_PRODUCT, sizes, 4, 2 * n**3 / 1e11 + 1e-5, "x")
         >>> model = fit_operator([one(n) for n in (64, 128, 256, 512, 1024)])
         >>> round(model.rate_flop / 1e9, 6), round(model.latency_s * 1e6, 6)
         (100.0, 10.0)
@@ -314,7 +317,8 @@ def evenly(found: Sequence[Measurement], count: int) -> tuple[list[Measurement],
     Both ends are among those to fit.
 
     Example:
-        >>> ones = [Measurement("layer norm", {"tokens": 2**i, "width": 8, "inputs": 1}, 4,
+        >>> from symscale.measure.operators.memory_bound import LAYER_NORM
+        >>> ones = [Measurement(LAYER_NORM, {"tokens": 2**i, "width": 8, "inputs": 1}, 4,
         ...     1e-6 * 2**i, "x") for i in range(9)]
         >>> fit, rest = evenly(ones, 3)
         >>> [one.sizes["tokens"] for one in fit], len(rest)

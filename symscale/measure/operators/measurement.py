@@ -7,13 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from symscale.errors import InputError
-from symscale.measure.operators.operators import (
-    COLLECTIVE,
-    OPERATORS,
-    PRODUCT,
-    moved_bytes,
-    work_flop,
-)
+from symscale.measure.operators.operator import Operator
 
 MOST_MEASUREMENTS = 5000
 LARGEST_SIZE = 2**63
@@ -27,7 +21,7 @@ class Measurement:
     """One operator at one size, timed.
 
     Attributes:
-        operator: Its name, a key of OPERATORS.
+        operator: The operator.
         sizes: Its sizes, complete.
         word_bytes: Bytes of a word; 0 where it makes no difference.
         seconds: Its time.
@@ -36,15 +30,15 @@ class Measurement:
         place: "out-of-place" or "in-place" for collectives that say so.
         repetitions: How many times it was timed, where known.
         count: How many times an iteration calls it.
-        region: In which region of an iteration it was, or "".
 
     Example:
-        >>> one = Measurement("matrix product", {"m": 2, "n": 3, "k": 4, "batch": 1}, 4, 1e-6, "x")
+        >>> from symscale.measure.operators.products import MATRIX_PRODUCT
+        >>> one = Measurement(MATRIX_PRODUCT, {"m": 2, "n": 3, "k": 4, "batch": 1}, 4, 1e-6, "x")
         >>> one.flop, one.moved, one.label
         (48, 104.0, '2 x 4 x 3')
     """
 
-    operator: str
+    operator: Operator
     sizes: Mapping[str, int] = field(hash=False)
     word_bytes: int
     seconds: float
@@ -53,7 +47,6 @@ class Measurement:
     place: str = ""
     repetitions: int = 1
     count: int = 1
-    region: str = ""
 
     def __post_init__(self) -> None:
         if not SHORTEST_S <= self.seconds <= LONGEST_S:
@@ -65,40 +58,19 @@ class Measurement:
             raise InputError(f"{self.where}: a size beyond 2^63; check the units")
 
     @cached_property
-    def flop(self) -> int:
+    def flop(self) -> float:
         """FLOP that it computes."""
-        return work_flop(self.operator, self.sizes)
+        return self.operator.flop(self.sizes)
 
     @cached_property
     def moved(self) -> float:
         """Bytes that it moves: through memory, or one way over a device's link."""
-        return float(moved_bytes(self.operator, self.sizes, self.word_bytes))
+        return self.operator.moved(self.sizes, self.word_bytes)
 
     @property
     def label(self) -> str:
         """Its sizes in words."""
-        s = self.sizes
-        if OPERATORS[self.operator].kind == COLLECTIVE:
-            return f"{bytes_text(s['size_bytes'])} over {s['devices']}"
-        if OPERATORS[self.operator].kind == PRODUCT:
-            product = f"{s['m']} x {s['k']} x {s['n']}"
-            return product if s["batch"] == 1 else f"{s['batch']} of {product}"
-        more = f", {s['inputs']} inputs" if s["inputs"] > 1 else ""
-        return f"{s['tokens']} x {s['width']}{more}"
-
-
-def bytes_text(count: int) -> str:
-    """Return a number of bytes in the largest binary unit that keeps it short.
-
-    Example:
-        >>> bytes_text(8), bytes_text(3 * 2**20)
-        ('8 B', '3 MiB')
-    """
-    amount, units = float(count), ["B", "KiB", "MiB", "GiB", "TiB"]
-    while amount >= 1024 and len(units) > 1:
-        amount /= 1024
-        units.pop(0)
-    return f"{amount:.4g} {units[0]}"
+        return self.operator.label(self.sizes)
 
 
 def check_measurements(found: Sequence[Measurement]) -> None:

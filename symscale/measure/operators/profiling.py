@@ -6,7 +6,7 @@ import platform
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from multiprocessing.connection import Connection, wait
 from multiprocessing.shared_memory import SharedMemory
@@ -17,7 +17,7 @@ from typing import Any
 from symscale.answers import Answer
 from symscale.errors import InputError, NoAnswerError
 from symscale.measure.operators.measurement import Measurement
-from symscale.measure.operators.operators import complete
+from symscale.measure.operators.operators import OPERATORS
 from symscale.measure.operators.processes import largest_bytes, take_part
 from symscale.measure.operators.torch_processes import take_part as take_torch_part
 from symscale.measure.operators.workload import Settings, measure_operators
@@ -109,10 +109,7 @@ def profile(
         raise InputError(f"--threads {settings.threads}: this machine lends 1 to {cores()} cores")
     found = Profile(_machine(settings))
     share = _COLLECTIVES_SHARE if collectives else 0.0
-    alone = Settings(
-        settings.library, settings.threads, settings.budget_s * (1 - share), settings.clock,
-        settings.dense, settings.shares,
-    )
+    alone = replace(settings, budget_s=settings.budget_s * (1 - share))
     try:
         with _threads_fixed(settings.threads):
             _collect(found, report, _operators(alone), settings.budget_s)
@@ -252,12 +249,12 @@ def _collect(
                     )
             elif kind == "next" and report is not None:
                 name, sizes = rest
-                shown = Measurement(name, complete(name, sizes), 4, 1.0, "")
-                report(f"{name} {shown.label}")
+                report(f"{name} {OPERATORS[name].label(OPERATORS[name].complete(sizes))}")
             elif kind == "measured":
                 name, sizes, word, median, spread, repetitions = rest
+                operator = OPERATORS[name]
                 found.measurements.append(
-                    Measurement(name, complete(name, sizes), word, median, "this machine",
+                    Measurement(operator, operator.complete(sizes), word, median, "this machine",
                                 spread=spread, repetitions=repetitions)
                 )
 

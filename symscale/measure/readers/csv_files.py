@@ -11,15 +11,11 @@ import re
 from collections.abc import Sequence
 
 from symscale.errors import InputError, SymscaleError, printable, refusal
+from symscale.measure.operators.collectives import Collective
 from symscale.measure.operators.measurement import Measurement
-from symscale.measure.operators.operators import (
-    COLLECTIVE,
-    OPERATORS,
-    PRODUCT,
-    bus_factor,
-    complete,
-)
-from symscale.measure.operators.operators import operator as named_operator
+from symscale.measure.operators.operator import Operator
+from symscale.measure.operators.operators import named_operator
+from symscale.measure.operators.products import BATCHED_PRODUCT, MATRIX_PRODUCT
 from symscale.measure.readers.reading import (
     BYTE,
     BYTE_RATE,
@@ -37,7 +33,6 @@ from symscale.measure.readers.reading import (
 from symscale.measure.readers.tables import CsvRow, CsvTable, find_table, unit_of
 from symscale.measure.readers.torch_tables import is_torch, read_torch
 
-_SIZES = ("m", "n", "k", "batch", "tokens", "width", "inputs", "devices")
 _ALIASES = {
     "batch_count": "batch", "hidden": "width", "rows": "tokens", "ranks": "devices",
     "gpus": "devices", "nranks": "devices", "d_model": "width",
@@ -60,7 +55,7 @@ def read_csv(where: str, lines: Sequence[str], options: Options) -> Reading:
 
     Example:
         >>> found = read_csv("a.csv", ["m,n,k,dtype,us", "64,64,64,bf16,12.5"], Options())
-        >>> found.measurements[0].operator, found.measurements[0].seconds
+        >>> found.measurements[0].operator.name, found.measurements[0].seconds
         ('matrix product', 1.25e-05)
     """
     table = find_table(where, lines)
@@ -81,39 +76,35 @@ def _word(table: CsvTable, row: CsvRow, options: Options) -> int:
     for name in _TYPE_COLUMNS:
         if name in row.cells:
             return word_bytes_of(row.cells[name], row.where)
-    if options.word_bytes is None:
-        raise refusal(
-            row.where, "nothing says how many bytes a word has",
-            "add a column dtype, or give --precision 16, say",
-        )
-    return options.word_bytes
+    return options.word(row.where)
 
 
-def _name(table: CsvTable, row: CsvRow, options: Options) -> str:
+def _operator(row: CsvRow, options: Options) -> Operator:
     text = row.cells.get("operator", "") or row.cells.get("collective", "")
     if text:
         try:
-            return named_operator(text).name
+            return named_operator(text)
         except SymscaleError as error:
             raise with_line(error, row.where) from None
     if options.operator:
-        return named_operator(options.operator).name
+        return options.operator
     if {"m", "n", "k"} <= set(row.cells):
         batch = row.cells.get("batch_count") or row.cells.get("batch") or "1"
-        return "matrix product" if batch == "1" else "batched product"
+        return MATRIX_PRODUCT if batch == "1" else BATCHED_PRODUCT
     raise refusal(row.where, "does not say which operator it is", "add a column operator")
 
 
-def _sizes(table: CsvTable, row: CsvRow, name: str, options: Options) -> dict[str, int]:
+def _sizes(
+    table: CsvTable, row: CsvRow, operator: Operator, options: Options
+) -> dict[str, int]:
     given: dict[str, int] = {}
     for column, text in row.cells.items():
         size = _ALIASES.get(column, column)
-        if size in _SIZES and size in OPERATORS[name].sizes and text.strip():
+        if size in operator.sizes and size != "size_bytes" and text.strip():
             given[size] = read_whole(text, row.where)
-    kind = OPERATORS[name].kind
-    if kind == COLLECTIVE:
+    if isinstance(operator, Collective):
         if "size" not in row.cells:
-            raise refusal(row.where, f"{name} has no size", "add a column size_bytes")
+            raise refusal(row.where, f"{operator} has no size", "add a column size_bytes")
         size_bytes = read_amount(
             row.cells["size"], unit_of(table, "size", BYTE), BYTE, row.where
         )
@@ -121,25 +112,23 @@ def _sizes(table: CsvTable, row: CsvRow, name: str, options: Options) -> dict[st
         if "devices" not in given and options.devices is not None:
             given["devices"] = options.devices
     try:
-        return complete(name, given)
+        return operator.complete(given)
     except SymscaleError as error:
         raise with_line(error, row.where) from None
 
 
 def _measurement(table: CsvTable, row: CsvRow, options: Options) -> Measurement:
-    name = _name(table, row, options)
-    sizes = _sizes(table, row, name, options)
-    kind = OPERATORS[name].kind
-    word = 0 if kind == COLLECTIVE else _word(table, row, options)
-    seconds = _seconds(table, row, name, sizes)
+    operator = _operator(row, options)
+    sizes = _sizes(table, row, operator, options)
+    word = 0 if isinstance(operator, Collective) else _word(table, row, options)
+    seconds = _seconds(table, row, operator, sizes)
     spread = row.cells.get("spread") or ""
     runs, count = row.cells.get("repetitions") or "", row.cells.get("count") or ""
     return Measurement(
-        name, sizes, word, seconds, row.where,
+        operator, sizes, word, seconds, row.where,
         spread=read_number(spread, row.where) if spread else None,
         repetitions=read_whole(runs, row.where) if runs else 1,
         count=read_whole(count, row.where) if count else 1,
-        region=printable(row.cells.get("region", ""), 60),
     )
 
 
@@ -151,22 +140,22 @@ def _time_column(row: CsvRow) -> str | None:
     return None
 
 
-def _seconds(table: CsvTable, row: CsvRow, name: str, sizes: dict[str, int]) -> float:
+def _seconds(
+    table: CsvTable, row: CsvRow, operator: Operator, sizes: dict[str, int]
+) -> float:
     """Time of a row, from its time or its rate; both must agree where both are given."""
     found: dict[str, float] = {}
     column = _time_column(row)
     if column is not None:
         unit = unit_of(table, column, SECOND)
         found[column] = read_amount(row.cells[column], unit, SECOND, row.where)
-    kind = OPERATORS[name].kind
-    if kind == PRODUCT and row.cells.get("rate"):
+    if (flop := operator.flop(sizes)) and row.cells.get("rate"):
         rate = read_amount(
             row.cells["rate"], unit_of(table, "rate", FLOP_RATE), FLOP_RATE, row.where
         )
-        flop = 2 * sizes["m"] * sizes["n"] * sizes["k"] * sizes["batch"]
         found["rate"] = _over(flop, rate, row.where)
-    if kind == COLLECTIVE:
-        found |= _from_bandwidths(table, row, name, sizes)
+    if isinstance(operator, Collective):
+        found |= _from_bandwidths(table, row, operator, sizes)
     if not found:
         raise refusal(row.where, "has neither a time nor a rate", "add a column time_us")
     first, *others = found.items()
@@ -180,14 +169,14 @@ def _seconds(table: CsvTable, row: CsvRow, name: str, sizes: dict[str, int]) -> 
 
 
 def _from_bandwidths(
-    table: CsvTable, row: CsvRow, name: str, sizes: dict[str, int]
+    table: CsvTable, row: CsvRow, operator: Collective, sizes: dict[str, int]
 ) -> dict[str, float]:
     found = {}
     for column in ("algbw", "busbw"):
         if row.cells.get(column):
             unit = unit_of(table, column, BYTE_RATE)
             rate = read_amount(row.cells[column], unit, BYTE_RATE, row.where)
-            factor = 1.0 if column == "algbw" else float(bus_factor(name, sizes["devices"]))
+            factor = 1.0 if column == "algbw" else float(operator.bus_factor(sizes["devices"]))
             found[column] = _over(sizes["size_bytes"] * factor, rate, row.where)
     for column in ("bandwidth", "bw"):
         if column in row.cells and not found and _time_column(row) is None:
@@ -202,16 +191,3 @@ def _over(amount: float, rate: float, where: str) -> float:
     if rate <= 0:
         raise InputError(f"{where}: a rate of {rate:g} is not above zero; measure it again")
     return amount / rate
-
-
-def columns_of(kind: str) -> str:
-    """Columns that a kind of operator needs in a file of one's own, for messages.
-
-    Example:
-        >>> columns_of("collective")
-        'operator,size_bytes,devices,time_us'
-    """
-    sizes = {"product": "m,n,k,dtype", "elementwise": "tokens,width,dtype"}
-    return f"operator,{sizes.get(kind, 'size_bytes,devices')},time_us"
-
-

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from symscale.errors import InputError, printable
 from symscale.measure.operators.measurement import Measurement
+from symscale.measure.operators.operator import Operator
 from symscale.measure.readers.csv_files import read_csv
 from symscale.measure.readers.json_files import read_json
 from symscale.measure.readers.nccl import is_nccl, read_nccl
@@ -46,13 +47,13 @@ def read_all(paths: Sequence[str], options: Options | None = None) -> list[Readi
     return [read_measurements(path, options) for path in paths]
 
 
-def grouped(readings: Sequence[Reading]) -> dict[tuple[str, int, int, int], list[Measurement]]:
+def grouped(readings: Sequence[Reading]) -> dict[tuple[Operator, int, int, int], list[Measurement]]:
     """Group measurements by what one formula can describe.
 
     The key is operator, bytes of a word, devices and hosts; the last two are 0 for what
     is no collective.
     """
-    groups: dict[tuple[str, int, int, int], list[Measurement]] = {}
+    groups: dict[tuple[Operator, int, int, int], list[Measurement]] = {}
     for reading in readings:
         for one, hosts in zip(reading.measurements, reading.hosts, strict=True):
             devices = one.sizes.get("devices", 0)

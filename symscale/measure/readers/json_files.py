@@ -14,14 +14,13 @@ from typing import Any
 from symscale.errors import SymscaleError, printable, refusal
 from symscale.language.json_text import parse_json
 from symscale.language.tables import TypedNumber, check_keys
+from symscale.measure.operators.collectives import Collective
 from symscale.measure.operators.measurement import MOST_MEASUREMENTS, Measurement
-from symscale.measure.operators.operators import COLLECTIVE, OPERATORS, complete
-from symscale.measure.operators.operators import operator as named_operator
+from symscale.measure.operators.operators import SIZES, named_operator
 from symscale.measure.readers.reading import Facts, Reading, read_number, with_line
 
 FORMAT = "symscale measurements 1"
-_SIZES = ("m", "n", "k", "batch", "tokens", "width", "inputs", "size_bytes", "devices")
-_KEYS = ("operator", *_SIZES, "word_bytes", "seconds", "spread", "repetitions", "count", "region")
+_KEYS = ("operator", *SIZES, "word_bytes", "seconds", "spread", "repetitions", "count", "region")
 _FILE = ("format", "machine", "measurements", "interrupted", "symscale_version", "schema")
 _MACHINE = (
     "device", "memory_bytes", "cores", "threads", "library", "word", "clock", "processes",
@@ -33,13 +32,14 @@ def measurements_data(found: Sequence[Measurement], machine: Mapping[str, Any]) 
     """Return measurements and what is known of the machine, as the file holds them.
 
     Example:
-        >>> one = Measurement("layer norm", {"tokens": 8, "width": 4, "inputs": 1}, 4, 1e-6, "x")
+        >>> from symscale.measure.operators.memory_bound import LAYER_NORM
+        >>> one = Measurement(LAYER_NORM, {"tokens": 8, "width": 4, "inputs": 1}, 4, 1e-6, "x")
         >>> measurements_data([one], {})["measurements"][0]["seconds"]
         1e-06
     """
     rows = []
     for one in found:
-        row: dict[str, Any] = {"operator": one.operator, **one.sizes}
+        row: dict[str, Any] = {"operator": one.operator.name, **one.sizes}
         if one.word_bytes:
             row["word_bytes"] = one.word_bytes
         row["seconds"] = float(f"{one.seconds:.6g}")
@@ -103,21 +103,18 @@ def _measurement(entry: object, where: str) -> Measurement:
     if not isinstance(name, str):
         raise refusal(where, "has no operator", 'write "operator": "matrix product", say')
     try:
-        name = named_operator(name).name
-        sizes = {
-            key: _whole(entry[key], where, key) for key in _SIZES
-            if key in entry
-        }
-        whole = complete(name, sizes)
+        operator = named_operator(name)
+        sizes = {key: _whole(entry[key], where, key) for key in SIZES if key in entry}
+        whole = operator.complete(sizes)
     except SymscaleError as error:
         raise with_line(error, where) from None
-    collective = OPERATORS[name].kind == COLLECTIVE
-    word = _whole(entry.get("word_bytes", 0 if collective else None), where, "word_bytes", 0)
+    unsaid = 0 if isinstance(operator, Collective) else None
+    word = _whole(entry.get("word_bytes", unsaid), where, "word_bytes", 0)
     if "seconds" not in entry:
         raise refusal(where, "has no seconds", 'write "seconds": 0.0125, say')
     spread = entry.get("spread")
     return Measurement(
-        name, whole, word, _float(entry["seconds"], where), where,
+        operator, whole, word, _float(entry["seconds"], where), where,
         spread=None if spread is None else _float(spread, where),
         repetitions=_whole(entry.get("repetitions", 1), where, "repetitions"),
         count=_whole(entry.get("count", 1), where, "count"),

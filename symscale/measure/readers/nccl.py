@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from symscale.errors import InputError, printable, refusal, unknown_name
+from symscale.measure.operators.collectives import COLLECTIVES, Collective
 from symscale.measure.operators.measurement import Measurement
-from symscale.measure.operators.operators import bus_factor
 from symscale.measure.readers.reading import (
     BYTE,
     BYTE_RATE,
@@ -26,10 +26,7 @@ from symscale.measure.readers.reading import (
     unit_named,
 )
 
-COLLECTIVES = {
-    "all_reduce": "all-reduce", "all_gather": "all-gather", "reduce_scatter": "reduce-scatter",
-    "alltoall": "all-to-all", "all_to_all": "all-to-all", "sendrecv": "point-to-point",
-}
+_PROGRAMS = {collective.nccl.replace("_", ""): collective for collective in COLLECTIVES}
 _OTHERS = ("broadcast", "reduce", "gather", "scatter", "hypercube", "alltoallv")
 # Who starts the ranks may put who says it before each line.
 _LABEL = re.compile(r"^\s*(?:\[\d+,\d+\]\s*<std\w+>:\s?|\d+:\s+(?=[#\d]))")
@@ -38,8 +35,9 @@ _RANK = re.compile(
     r"\[[^\]]*\]\s*(.*)"
 )
 _NAME = re.compile(r"\b([a-z_]+?)_perf\b")
-_FILE_NAME = re.compile(r"all[-_ ]?reduce|all[-_ ]?gather|reduce[-_ ]?scatter|all[-_ ]?to[-_ ]?all"
-                        r"|send[-_ ]?recv", re.IGNORECASE)
+_FILE_NAME = re.compile(
+    "|".join(collective.nccl.replace("_", "[-_ ]?") for collective in COLLECTIVES), re.IGNORECASE
+)
 # Times have four digits at least, bandwidths two places behind the point.
 _RELATIVE, _PLACES = 0.01, 0.011
 
@@ -117,7 +115,7 @@ def _tables(where: str, lines: Sequence[str]) -> list[_Table]:
         last = number
         concluded = "concluded" in line  # that of the table before
         name = None if concluded else _NAME.search(line)
-        if name and (name[1] in COLLECTIVES or name[1] in _OTHERS):
+        if name and (name[1].replace("_", "") in _PROGRAMS or name[1] in _OTHERS):
             table.collective = table.collective or name[1]
         if line.startswith("#"):
             _header(where, number, line, table)
@@ -153,29 +151,29 @@ def _header(where: str, number: int, line: str, table: _Table) -> None:
         table.units = re.findall(r"\(([^()]*)\)", line)
 
 
-def _collective(where: str, table: _Table, options: Options) -> str:
+def _collective(where: str, table: _Table, options: Options) -> Collective:
     place = line_of(where, table.start)
     given = options.operator
     named = table.collective
     if named in _OTHERS:
         raise refusal(
             place, f"{named} has no operator model here",
-            f"known: {', '.join(dict.fromkeys(COLLECTIVES.values()))}",
+            f"known: {', '.join(map(str, COLLECTIVES))}",
         )
-    found = COLLECTIVES.get(named, "")
+    found = _PROGRAMS.get(named.replace("_", ""))
     if not found and (text := _FILE_NAME.search(where)):
-        key = text[0].lower().replace("-", "").replace("_", "").replace(" ", "")
-        found = {name.replace("_", ""): known for name, known in COLLECTIVES.items()}[key]
-    if found and given and given != found:
+        found = _PROGRAMS[re.sub("[-_ ]", "", text[0].lower())]
+    if found and given and given is not found:
         raise refusal(place, f"the log says {found}, --operator says {given}", "check the file")
-    if not found and not given:
+    chosen = found or given
+    if chosen is None:
         raise refusal(
             place, "neither the log nor the file's name says which collective it is",
             "give --operator all-reduce, say",
         )
-    if given and given not in COLLECTIVES.values():
-        raise unknown_name("collective", given, set(COLLECTIVES.values()))
-    return found or given
+    if not isinstance(chosen, Collective):
+        raise unknown_name("collective", chosen.name, [one.name for one in COLLECTIVES])
+    return chosen
 
 
 def _units(where: str, table: _Table) -> tuple[float, float]:
@@ -216,7 +214,7 @@ def _group(where: str, table: _Table, options: Options) -> tuple[int, str]:
 def _measurements(where: str, table: _Table, options: Options) -> list[Measurement]:
     if not table.columns:
         return []
-    name = _collective(where, table, options)
+    collective = _collective(where, table, options)
     second, rate = _units(where, table)
     column, place = _group(where, table, options)
     devices = len(table.ranks) or options.devices or 0
@@ -230,7 +228,7 @@ def _measurements(where: str, table: _Table, options: Options) -> list[Measureme
     if options.devices is not None and options.devices != devices:
         raise refusal(head, f"has {devices} ranks, --devices says {options.devices}", "check it")
     try:
-        factor = float(bus_factor(name, devices))
+        factor = float(collective.bus_factor(devices))
     except InputError as error:
         raise error.with_context(head) from None
     found = []
@@ -248,7 +246,7 @@ def _measurements(where: str, table: _Table, options: Options) -> list[Measureme
         _check_wrong(fields, column, at)
         seconds = values[0] * second
         sizes = {"size_bytes": size, "devices": devices}
-        one = Measurement(name, sizes, 0, seconds, at, place=place)
+        one = Measurement(collective, sizes, 0, seconds, at, place=place)
         _check_bandwidths(one, values[1] * rate, values[2] * rate, factor, rate)
         found.append(one)
     if not found:

@@ -17,6 +17,7 @@ from symscale.errors import InputError, SymscaleError, printable, refusal
 from symscale.language.tables import read_file_bytes
 from symscale.language.units import Unit, parse_unit
 from symscale.measure.operators.measurement import Measurement
+from symscale.measure.operators.operator import Operator
 
 LARGEST_FILE_BYTES = 20_000_000
 MOST_LINES = 200_000
@@ -51,13 +52,22 @@ class Options:
         word_bytes: Bytes of a word, or None.
         devices: How many devices took part, or None.
         in_place: Whether the times of collectives in place are wanted, not out of place.
-        operator: Which operator a file measures, or "".
+        operator: Which operator a file measures, or None.
     """
 
     word_bytes: int | None = None
     devices: int | None = None
     in_place: bool = False
-    operator: str = ""
+    operator: Operator | None = None
+
+    def word(self, where: str) -> int:
+        """Bytes of a word where a line does not say them; refused if the user does not either."""
+        if self.word_bytes is None:
+            raise refusal(
+                where, "nothing says how many bytes a word has",
+                "add a column dtype, or give --precision 16, say",
+            )
+        return self.word_bytes
 
 
 @dataclass(frozen=True)

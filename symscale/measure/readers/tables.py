@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from symscale.errors import InputError, printable, refusal
 from symscale.language.units import Unit
-from symscale.measure.readers.reading import line_of
+from symscale.measure.readers.reading import line_of, unit_named
 
 _PREFIX = re.compile(r"^\s*\[\d+\]:?\s*")
 _UNIT = re.compile(r"(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]\s*$")
@@ -193,7 +193,5 @@ def unit_of(table: CsvTable, name: str, wanted: Unit) -> Unit | None:
     Raises:
         InputError: If it is no unit of that kind.
     """
-    from symscale.measure.readers.reading import unit_named
-
     unit = table.headings[name].unit
     return unit_named(unit, wanted, table.where) if unit else None

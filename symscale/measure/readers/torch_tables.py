@@ -11,8 +11,8 @@ import re
 from symscale.errors import SymscaleError, printable, refusal
 from symscale.language.units import parse_unit
 from symscale.measure.operators.measurement import Measurement
-from symscale.measure.operators.operators import COLLECTIVE, OPERATORS, complete
-from symscale.measure.operators.operators import operator as named_operator
+from symscale.measure.operators.operator import DeviceOperator
+from symscale.measure.operators.operators import DEVICE_OPERATORS, named_operator
 from symscale.measure.readers.reading import (
     SECOND,
     Facts,
@@ -25,17 +25,8 @@ from symscale.measure.readers.reading import (
 )
 from symscale.measure.readers.tables import CsvRow, CsvTable, unit_of
 
-_PROFILED = {
-    "aten::mm": "matrix product", "aten::addmm": "matrix product", "aten::bmm": "batched product",
-    "aten::baddbmm": "batched product", "aten::native_layer_norm": "layer norm",
-    "aten::gelu": "elementwise", "aten::add": "elementwise", "aten::mul": "elementwise",
-    "aten::relu": "elementwise",
-}
-_LABELS = {
-    "mm": "matrix product", "matmul": "matrix product", "gemm": "matrix product",
-    "bmm": "batched product", "layer_norm": "layer norm", "layernorm": "layer norm",
-    "gelu": "elementwise", "add": "elementwise",
-}
+_PROFILED = {name: operator for operator in DEVICE_OPERATORS for name in operator.profiled}
+_LABELS = {label: operator for operator in DEVICE_OPERATORS for label in operator.labels}
 _TIMES = (
     "device time avg", "cuda time avg", "self cuda time avg", "cuda_time_avg", "device_time_avg",
     "cpu time avg", "cpu_time_avg", "avg time",
@@ -77,77 +68,49 @@ def _word(row: CsvRow, text: str, options: Options) -> int:
             return word_bytes_of(match[1], row.where)
     if match := _TYPE.search(text.lower()):
         return word_bytes_of(match[1], row.where)
-    if options.word_bytes is None:
-        raise refusal(
-            row.where, "nothing says how many bytes a word has",
-            "add a column dtype, or give --precision 16, say",
-        )
-    return options.word_bytes
+    return options.word(row.where)
 
 
 def _profiled(table: CsvTable, row: CsvRow, options: Options) -> Measurement | None:
-    name = _PROFILED.get(row.cells.get("name", row.cells.get("key", "")).strip())
-    if name is None:
+    operator = _PROFILED.get(row.cells.get("name", row.cells.get("key", "")).strip())
+    if operator is None:
         return None
     text = row.cells.get("input shapes") or row.cells.get("input_shapes") or ""
     shapes = [[int(n) for n in s.split(",")] for s in _SHAPE.findall(text[:2000])
               if len(s) < 100]
-    sizes = _of_shapes(name, shapes)
+    sizes = operator.sizes_of(shapes)
     if sizes is None:
         raise refusal(
-            row.where, f"shapes {printable(text, 60)!r} are not those of {name}",
+            row.where, f"shapes {printable(text, 60)!r} are not those of {operator}",
             "record_shapes=True and group_by_input_shape=True give them",
         )
     column = next((c for c in _TIMES if row.cells.get(c, "").strip()), None)
     if column is None:
         raise refusal(row.where, "has no average time", "keep the column 'CUDA time avg'")
     seconds = read_amount(row.cells[column], unit_of(table, column, SECOND), SECOND, row.where)
-    return Measurement(name, sizes, _word(row, text, options), seconds, row.where)
-
-
-def _of_shapes(name: str, shapes: list[list[int]]) -> dict[str, int] | None:
-    """Sizes of an operator from the shapes of its inputs."""
-    if name.endswith("product"):
-        ranks = 2 if name.startswith("matrix") else 3
-        factors = [s for s in shapes if len(s) == ranks][-2:]
-        if len(factors) < 2 or factors[0][-1] != factors[1][-2]:
-            return None
-        batch = factors[0][0] if ranks == 3 else 1
-        (*_, m, k), (*_, n) = factors
-        return {"m": m, "n": n, "k": k, "batch": batch}
-    if not shapes or not shapes[0]:
-        return None
-    tokens = 1
-    for length in shapes[0][:-1]:
-        tokens *= length
-    inputs = 1
-    if name == "elementwise":  # what is broadcast is small
-        inputs = sum(shape == shapes[0] for shape in shapes)
-    return {"tokens": tokens, "width": shapes[0][-1], "inputs": inputs}
+    return Measurement(operator, sizes, _word(row, text, options), seconds, row.where)
 
 
 def _benchmarked(table: CsvTable, row: CsvRow, options: Options) -> Measurement | None:
     label = row.cells["label"].strip()
-    name = _LABELS.get(label.lower().replace(" ", "_").removeprefix("torch."))
-    if name is None:
-        try:
-            name = named_operator(label).name
-        except SymscaleError:
-            return None
-    if OPERATORS[name].kind == COLLECTIVE:
+    operator = _LABELS.get(label.lower().replace(" ", "_").removeprefix("torch."))
+    try:
+        named = operator or named_operator(label)
+    except SymscaleError:
+        return None
+    if not isinstance(named, DeviceOperator):
         return None
     text = row.cells["sub_label"]
     sizes = {key: read_whole(value, row.where) for key, value in _PAIR.findall(text.lower())}
     if not sizes and (match := re.fullmatch(r"\s*(\d+)\s*x\s*(\d+)\s*x\s*(\d+)\s*", text)):
         sizes = dict(zip("mkn", map(int, match.groups()), strict=True))
-    wanted = OPERATORS[name].sizes
-    sizes = {key: value for key, value in sizes.items() if key in wanted}
+    sizes = {key: value for key, value in sizes.items() if key in named.sizes}
     try:
-        whole = complete(name, sizes)
+        whole = named.complete(sizes)
     except SymscaleError as error:
         raise with_line(error, row.where) from None
     if not row.cells.get("median"):
         raise refusal(row.where, "has no median", "write Measurement.median into that column")
     unit = unit_of(table, "median", SECOND) or parse_unit("s")  # as torch defines it
     seconds = read_amount(row.cells["median"], unit, SECOND, row.where)
-    return Measurement(name, whole, _word(row, text, options), seconds, row.where)
+    return Measurement(named, whole, _word(row, text, options), seconds, row.where)

@@ -62,7 +62,7 @@ def own_class(runs: Sequence[Run], machine: Machine, name: str, file: str) -> Ow
 
     Example:
         >>> from symscale.facts.machines.lumped import load_machine
-        >>> from symscale.compare.published import published_runs
+        >>> from symscale.measure.runs.runs import published_runs
         >>> runs = published_runs("vtrain-a100.csv")
         >>> found = own_class(runs, load_machine("a100-sxm"), "mine", "vtrain-a100.csv")
         >>> len(found.seen), found.cluster.rates.overlap

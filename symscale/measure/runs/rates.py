@@ -56,8 +56,9 @@ def works_of(runs: Sequence[Run], sizes: Sequence[int | None]) -> list[Batch]:
         sizes: Devices, nodes and so on that each tier of their machine joins.
 
     Example:
-        >>> from symscale.measure.runs.runs import published_gpt
-        >>> [len(batch.indices) for batch in works_of([published_gpt(512, 64)] * 2, [8, None])]
+        >>> from symscale.measure.runs.runs import published_runs
+        >>> runs = published_runs("vtrain-a100.csv")[:2]  # of one model
+        >>> [len(batch.indices) for batch in works_of(runs, [8, None])]
         [2]
     """
     groups: dict[object, list[int]] = {}
@@ -150,10 +151,11 @@ def calibrated(
 
     Example:
         >>> from symscale.facts.machines.lumped import load_machine
-        >>> from symscale.measure.runs.runs import published_gpt
+        >>> from symscale.measure.runs.runs import published_runs
         >>> from symscale.simulator.transformer.step import class_of_machine
         >>> sheet = replace(class_of_machine(load_machine("a100-sxm")), overlap=0.0)
-        >>> found = calibrated([published_gpt(512, 64)], sheet, [8, None], only_products=True)
+        >>> runs = published_runs("vtrain-a100.csv")[:1]
+        >>> found = calibrated(runs, sheet, [8, None], only_products=True)
         >>> 150e12 < found.flop_rate < 312e12
         True
     """

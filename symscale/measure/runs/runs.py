@@ -3,7 +3,9 @@
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Literal
 
 import sympy as sp
@@ -20,6 +22,9 @@ from symscale.language.tables import read_file_bytes
 from symscale.simulator.transformer.work import Switches
 
 Metric = Literal["iteration_s", "tflops_per_device"]
+
+PUBLISHED: Traversable = files("symscale.measure.runs").joinpath("published")
+"""The files of published runs."""
 
 VOCABULARY = 51200
 """Entries of the vocabulary where a file does not say: GPT-2's, padded as Megatron-LM does."""
@@ -61,8 +66,9 @@ class Run:
         vocabulary_assumed: Whether its row leaves the vocabulary open.
 
     Example:
-        >>> published_gpt(512, 64).devices
-        64
+        >>> run = published_runs("vtrain-a100.csv")[0]
+        >>> run.devices, run.plan
+        (64, 'tp 1, dp 64, pp 1, microbatch 8')
     """
 
     where: str
@@ -85,12 +91,7 @@ class Run:
 
     @property
     def plan(self) -> str:
-        """Its plan in one line.
-
-        Example:
-            >>> published_gpt(512, 64).plan
-            'tp 1, dp 64, pp 1, microbatch 8'
-        """
+        """Its plan in one line."""
         d = self.degrees
         size = self.sequences // (d["N_DP"] * d["m"])
         more = f", cp {d['N_CP']}" if d["N_CP"] > 1 else ""
@@ -125,20 +126,6 @@ def gpt(
         norm="rms" if gated else "layer", positions="rotary" if gated else "learned",
         position_entries=sp.Integer(0 if gated else context), tied=not gated,
         dropout=not gated, source="a row of a file of runs",
-    )
-
-
-def published_gpt(sequences: int, dp: int) -> Run:
-    """Return a small run for examples: 3.6 billion parameters on data parallelism alone.
-
-    Example:
-        >>> published_gpt(512, 64).metric
-        'iteration_s'
-    """
-    degrees = {"N_TP": 1, "N_CP": 1, "N_DP": dp, "N_PP": 1, "m": sequences // dp // 8, "v": 1}
-    return Run(
-        "row 1", "3.6", gpt(3072, 30, 32, 2048), 2048, Switches(recompute="full"), degrees,
-        sequences, 3.5665,
     )
 
 
@@ -197,6 +184,17 @@ def runs_of_text(text: str, where: str) -> list[Run]:
     if len({(run.architecture, run.context, run.switches) for run in found}) > MOST_MODELS:
         raise refusal(where, f"has more than {MOST_MODELS} different models", "split it")
     return found
+
+
+def published_runs(file: str) -> list[Run]:
+    """Return the runs of a file of the package; a row's number counts from 1.
+
+    Example:
+        >>> published_runs("mt-nlg-a100.csv")[0].where
+        'row 1'
+    """
+    runs = runs_of_text(PUBLISHED.joinpath(file).read_text(encoding="utf-8"), file)
+    return [replace(run, where=f"row {i}") for i, run in enumerate(runs, 1)]
 
 
 def _header(row: Sequence[str], where: str) -> list[str]:

@@ -32,7 +32,7 @@ def operators_plot(panels: Sequence[Panel], title: str, path: Path) -> None:
             panel.axhline(0, color="#444444", lw=0.8)
             panel.set_xscale("log")
             panel.set_xlabel("measured [ms]")
-            panel.set_title(model.operator)
+            panel.set_title(model.operator.name)
             panel.legend(fontsize=7)
         axes[0].set_ylabel("predicted over measured, less 1 [%]")
         figure.suptitle(title, fontsize=9)

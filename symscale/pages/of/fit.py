@@ -124,7 +124,7 @@ def fit_data(fit: Fit) -> dict[str, Json]:
     model, judged = fit.judged.model, fit.judged
     worst, error = judged.worst
     return {
-        "operator": fit.operator,
+        "operator": fit.operator.name,
         "word_bytes": fit.word_bytes or None,
         "devices": fit.devices or None,
         "hosts": fit.hosts or None,

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from symscale.measure.operators.collectives import Collective
 from symscale.measure.operators.measurement import Measurement
-from symscale.measure.operators.operators import COLLECTIVE, OPERATORS
 from symscale.measure.operators.profiling import Profile
 from symscale.measure.readers.json_files import measurements_data
 from symscale.pages.formats.document import Block, Cell, Column, Document, Table, paragraph
@@ -19,7 +19,7 @@ def profile_document(found: Profile) -> Document:
     )
     rows: list[tuple[Cell, ...]] = [
         (
-            one.operator, one.label, time_text(one.seconds),
+            one.operator.name, one.label, time_text(one.seconds),
             "" if one.spread is None else f"{one.spread:.0%}", str(one.repetitions), reached(one),
         )
         for one in found.measurements
@@ -62,7 +62,7 @@ def reached(one: Measurement) -> str:
     """Rate that a measurement reached, with its unit."""
     if one.flop:
         return f"{one.flop / one.seconds / 1e9:.4g} GFLOP/s"
-    suffix = " one way" if OPERATORS[one.operator].kind == COLLECTIVE else ""
+    suffix = " one way" if isinstance(one.operator, Collective) else ""
     return f"{one.moved / one.seconds / 1e9:.4g} GB/s{suffix}"
 
 

@@ -57,7 +57,7 @@ def projection_document(grid: ProjectedGrid) -> Document:
         Heading("Operator models"),
         *fits_tables([
             Fit(j.model.operator, base.word_bytes, 0, 0, j, j)
-            for name, j in base.models.items() if name == j.model.operator
+            for operator, j in base.models.items() if operator is j.model.operator
         ], proportional=False),
         *(paragraph(f"Note: {note}.") for note in base.notes),
         Heading("Share of serialized communication"),

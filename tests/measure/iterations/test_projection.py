@@ -25,7 +25,10 @@ from symscale.measure.iterations.projection import (
     times_of,
 )
 from symscale.measure.iterations.regions import OVERLAPPED, SERIALIZED, BlockSizes, block_regions
+from symscale.measure.operators.collectives import ALL_REDUCE
 from symscale.measure.operators.measurement import Measurement
+from symscale.measure.operators.memory_bound import ELEMENTWISE
+from symscale.measure.operators.products import MATRIX_PRODUCT
 from symscale.measure.readers.csv_files import read_csv
 from symscale.measure.readers.files import read_measurements
 from symscale.measure.readers.reading import Facts, Options, Reading
@@ -49,9 +52,9 @@ STUDY = [
 def proportional_baseline() -> Baseline:
     """One product and one all-reduce at the study's rates: its own method."""
     one = {"m": 2048, "n": 1024, "k": 1024, "batch": 1}
-    product = Measurement("matrix product", one, 2, 2 * 2048 * 1024**2 / RATE, "x")
+    product = Measurement(MATRIX_PRODUCT, one, 2, 2 * 2048 * 1024**2 / RATE, "x")
     ring = {"size_bytes": 2**22, "devices": 4}
-    link = Measurement("all-reduce", ring, 0, 1.5 * 2**22 / LINK, "x")
+    link = Measurement(ALL_REDUCE, ring, 0, 1.5 * 2**22 / LINK, "x")
     return baseline_of(Reading("x", "", (product, link), Facts(), (0, 0)))
 
 
@@ -118,11 +121,11 @@ def test_errors_of_shares_are_the_spread_over_repeated_baselines() -> None:
         for m in (512, 1024, 2048, 4096, 8192):
             one = {"m": m, "n": 4096, "k": 4096, "batch": 1}
             seconds = (2 * m * 4096**2 / RATE + 5e-6) * (1 + 0.05 * rng.standard_normal())
-            found.append(Measurement("matrix product", one, 2, seconds, "x"))
+            found.append(Measurement(MATRIX_PRODUCT, one, 2, seconds, "x"))
         for i in range(18, 27):
             ring = {"size_bytes": 2**i, "devices": 4}
             seconds = (1.5 * 2**i / LINK + 2e-5) * (1 + 0.05 * rng.standard_normal())
-            found.append(Measurement("all-reduce", ring, 0, seconds, "x"))
+            found.append(Measurement(ALL_REDUCE, ring, 0, seconds, "x"))
         baseline = baseline_of(Reading("x", "", tuple(found), Facts(), (0,) * len(found)))
         shares.append(times_of(regions, baseline).share)
         errors.append(share_error(regions, baseline, 1.0))
@@ -193,11 +196,11 @@ def test_the_example_of_the_documentation(tmp_path: Path) -> None:
 def test_the_example_is_what_it_says() -> None:
     """The rates written above the table are those that the fit finds."""
     baseline = baseline_of(read_measurements(BERT))
-    model = baseline.models["matrix product"].model
+    model = baseline.models[MATRIX_PRODUCT].model
     assert model.rate_flop == pytest.approx(126.7e12, rel=0.06)
-    link = baseline.models["all-reduce"].model
+    link = baseline.models[ALL_REDUCE].model
     assert link.bandwidth_bytes == pytest.approx(150e9, rel=0.12)
-    assert baseline.models["elementwise"].model.bandwidth_bytes == pytest.approx(1.2e12, rel=0.1)
+    assert baseline.models[ELEMENTWISE].model.bandwidth_bytes == pytest.approx(1.2e12, rel=0.1)
     assert (baseline.word_bytes, baseline.devices, baseline.notes) == (2, 4, ())
 
 

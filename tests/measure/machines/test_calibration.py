@@ -12,6 +12,7 @@ from commands import run
 from places import ROOT
 from symscale.facts.machines.lumped import load_machine, lump, parameters_of
 from symscale.language.toml_text import quoted
+from symscale.measure.operators.collectives import ALL_REDUCE
 from symscale.measure.operators.fitting import (
     LIMIT,
     PROPORTIONAL,
@@ -20,6 +21,8 @@ from symscale.measure.operators.fitting import (
     predicted_errors,
 )
 from symscale.measure.operators.measurement import Measurement
+from symscale.measure.operators.memory_bound import ELEMENTWISE
+from symscale.measure.operators.products import MATRIX_PRODUCT
 from symscale.measure.readers.files import read_measurements
 
 DATA = ROOT / "tests" / "data" / "measurements"
@@ -46,7 +49,7 @@ def test_twelve_sizes_predict_the_others_on_a_real_machine(
 ) -> None:
     """Measured twice, on a processor that others used and on a quiet one: unseen sizes."""
     reading = read_measurements(str(DATA / file))
-    found = [one for one in reading.measurements if one.operator == name]
+    found = [one for one in reading.measurements if one.operator.name == name]
     assert min(one.flop for one in found) <= 6.6e7
     assert max(one.flop for one in found) >= most_flop
     fitted, rest = evenly(found, 12)
@@ -197,15 +200,15 @@ def test_texts_of_users_stay_texts(tmp_path: Path) -> None:
 def test_a_profile_of_ones_own_becomes_a_machine(tmp_path: Path) -> None:
     """What `profile` writes states the memory, so that no preset is needed."""
     ones = [
-        Measurement("matrix product", {"m": n, "n": n, "k": n, "batch": 1}, 4,
+        Measurement(MATRIX_PRODUCT, {"m": n, "n": n, "k": n, "batch": 1}, 4,
                     2 * n**3 / 1e11 + 1e-5, "x") for n in (128, 256, 512, 1024, 2048)
     ]
     ones += [
-        Measurement("elementwise", {"tokens": t, "width": 1024, "inputs": 2}, 4,
+        Measurement(ELEMENTWISE, {"tokens": t, "width": 1024, "inputs": 2}, 4,
                     t * 1024 * 12 / 2e10, "x") for t in (4096, 8192, 16384)
     ]
     ones += [
-        Measurement("all-reduce", {"size_bytes": 4**i * 1024, "devices": 2}, 0,
+        Measurement(ALL_REDUCE, {"size_bytes": 4**i * 1024, "devices": 2}, 0,
                     4**i * 1024 / 4e9 + 6e-5, "x") for i in range(2, 8)
     ]
     from symscale.measure.readers.json_files import measurements_data

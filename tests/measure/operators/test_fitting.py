@@ -1,12 +1,28 @@
 """Fits of operator models, against formulas with known parameters and a general optimiser."""
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 import pytest
+import sympy as sp
 from scipy.optimize import least_squares
 
+from symscale.costs.collectives import (
+    all_gather_words,
+    all_reduce_words,
+    all_to_all_words,
+    reduce_scatter_words,
+)
 from symscale.errors import SymscaleError
+from symscale.measure.operators.collectives import (
+    ALL_GATHER,
+    ALL_REDUCE,
+    ALL_TO_ALL,
+    POINT_TO_POINT,
+    REDUCE_SCATTER,
+    Collective,
+)
 from symscale.measure.operators.fitting import (
     PROPORTIONAL,
     OperatorModel,
@@ -15,12 +31,14 @@ from symscale.measure.operators.fitting import (
     predicted_errors,
 )
 from symscale.measure.operators.measurement import Measurement
-from symscale.measure.operators.operators import OPERATORS, bus_factor, moved_bytes, work_flop
+from symscale.measure.operators.memory_bound import ELEMENTWISE, LAYER_NORM
+from symscale.measure.operators.operators import OPERATORS
+from symscale.measure.operators.products import BATCHED_PRODUCT, MATRIX_PRODUCT
 
 
 def product(m: int, n: int, k: int, seconds: float) -> Measurement:
     sizes = {"m": m, "n": n, "k": k, "batch": 1}
-    return Measurement("matrix product", sizes, 2, seconds, f"{m},{n},{k}")
+    return Measurement(MATRIX_PRODUCT, sizes, 2, seconds, f"{m},{n},{k}")
 
 
 def products(
@@ -39,22 +57,34 @@ def products(
 def test_what_operators_compute_and_move_counted_by_hand() -> None:
     sizes = {"m": 3, "n": 5, "k": 7, "batch": 2}
     # Each of the 15 elements of each product is 7 multiplications and 7 additions.
-    assert work_flop("batched product", sizes) == 2 * 15 * (7 + 7)
-    assert moved_bytes("batched product", sizes, 4) == 4 * 2 * (21 + 35 + 15)
-    assert moved_bytes("elementwise", {"tokens": 2, "width": 3, "inputs": 2}, 2) == 2 * 6 * 3
-    assert work_flop("layer norm", {"tokens": 2, "width": 3, "inputs": 1}) == 0
+    assert BATCHED_PRODUCT.flop(sizes) == 2 * 15 * (7 + 7)
+    assert BATCHED_PRODUCT.moved(sizes, 4) == 4 * 2 * (21 + 35 + 15)
+    assert ELEMENTWISE.moved({"tokens": 2, "width": 3, "inputs": 2}, 2) == 2 * 6 * 3
+    assert LAYER_NORM.flop({"tokens": 2, "width": 3, "inputs": 1}) == 0
 
 
 @pytest.mark.parametrize("devices", [2, 3, 8])
 def test_bus_factors_by_counting_a_ring(devices: int) -> None:
     """Each step of a ring sends 1/p of the size over every link."""
     scatter = gather = (devices - 1) / devices
-    assert bus_factor("reduce-scatter", devices) == pytest.approx(scatter)
-    assert bus_factor("all-gather", devices) == pytest.approx(gather)
-    assert bus_factor("all-reduce", devices) == pytest.approx(scatter + gather)
+    assert REDUCE_SCATTER.bus_factor(devices) == pytest.approx(scatter)
+    assert ALL_GATHER.bus_factor(devices) == pytest.approx(gather)
+    assert ALL_REDUCE.bus_factor(devices) == pytest.approx(scatter + gather)
     # Of p equal shares one stays.
-    assert bus_factor("all-to-all", devices) == pytest.approx(1 - 1 / devices)
-    assert bus_factor("point-to-point", devices) == 1
+    assert ALL_TO_ALL.bus_factor(devices) == pytest.approx(1 - 1 / devices)
+    assert POINT_TO_POINT.bus_factor(devices) == 1
+
+
+@pytest.mark.parametrize("devices", [2, 3, 8])
+@pytest.mark.parametrize(("collective", "words"), [
+    (ALL_REDUCE, all_reduce_words), (ALL_GATHER, all_gather_words),
+    (REDUCE_SCATTER, reduce_scatter_words), (ALL_TO_ALL, all_to_all_words),
+])
+def test_what_is_measured_is_what_is_counted(
+    collective: Collective, words: Callable[[sp.Expr, sp.Expr], sp.Expr], devices: int
+) -> None:
+    """What each of the devices sends, against the words that costs count of all."""
+    assert collective.bus_factor(devices) * devices == words(sp.Integer(1), sp.Integer(devices))
 
 
 def test_an_exact_formula_is_found_exactly() -> None:
@@ -135,7 +165,7 @@ def test_the_proportional_model_of_the_study() -> None:
 
 def test_operators_without_flop_have_no_rate() -> None:
     found = [
-        Measurement("layer norm", {"tokens": t, "width": 1024, "inputs": 1}, 4,
+        Measurement(LAYER_NORM, {"tokens": t, "width": 1024, "inputs": 1}, 4,
                     t * 1024 * 8 / 1e11 + 2e-6, str(t))
         for t in (16, 256, 4096, 65536)
     ]
@@ -146,7 +176,7 @@ def test_operators_without_flop_have_no_rate() -> None:
 
 def test_prediction_never_falls_with_size() -> None:
     model = OperatorModel(
-        "matrix product", 2, "", (1e-14, 1e-12, 1e-6), ((0.0,) * 3,) * 3, 0.0, 3
+        MATRIX_PRODUCT, 2, "", (1e-14, 1e-12, 1e-6), ((0.0,) * 3,) * 3, 0.0, 3
     )
     sizes = np.geomspace(1e3, 1e15, 50)
     times = [model.predict_s(flop, flop**0.7) for flop in sizes]
@@ -159,9 +189,10 @@ def test_every_operator_can_be_fitted(name: str) -> None:
     for i in range(1, 7):
         values = {"m": 64 * 2**i, "n": 256, "k": 256, "batch": 4, "tokens": 64 * 2**i,
                   "width": 512, "inputs": 1, "size_bytes": 4**i * 1024, "devices": 4}
-        sizes = {size: values[size] for size in OPERATORS[name].sizes}
-        one = Measurement(name, sizes, 2, 1.0, str(i))
-        found.append(Measurement(name, sizes, 2, one.flop / 1e13 + one.moved / 1e11, str(i)))
+        operator = OPERATORS[name]
+        sizes = {size: values[size] for size in operator.sizes}
+        one = Measurement(operator, sizes, 2, 1.0, str(i))
+        found.append(Measurement(operator, sizes, 2, one.flop / 1e13 + one.moved / 1e11, str(i)))
     assert judge(found).median_error < 0.1
 
 

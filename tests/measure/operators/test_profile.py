@@ -21,22 +21,23 @@ import pytest
 from commands import run
 from symscale.errors import InputError
 from symscale.measure.operators import profiling
-from symscale.measure.operators.operators import OPERATORS, work_flop
+from symscale.measure.operators.collectives import COLLECTIVES, Collective
+from symscale.measure.operators.memory_bound import LAYER_NORM
+from symscale.measure.operators.operator import DeviceOperator
+from symscale.measure.operators.operators import DEVICE_OPERATORS, OPERATORS
 from symscale.measure.operators.processes import (
-    COLLECTIVES,
     SIZES,
-    Buffers,
+    Participant,
+    SharedParticipant,
     largest_bytes,
-    phases_of,
     take_part,
 )
+from symscale.measure.operators.products import MATRIX_PRODUCT, product_sizes
 from symscale.measure.operators.workload import (
     Settings,
     _numpy,
-    ladder,
     measure_operators,
     median_and_spread,
-    product_sizes,
     timed,
 )
 from symscale.measure.readers.files import read_measurements
@@ -51,13 +52,23 @@ def test_products_cover_the_range_evenly() -> None:
         assert len({tuple(s.values()) for s in product_sizes(dense)}) == len(flop)
 
 
-@pytest.mark.parametrize("name", ["matrix product", "batched product", "layer norm", "elementwise"])
-def test_ladders_grow(name: str) -> None:
-    def cost(size: dict[str, int]) -> int:
-        full = {**OPERATORS[name].defaults, **size}
-        return work_flop(name, full) or full["tokens"] * full["width"]
+def test_operators_are_those_of_the_documentation() -> None:
+    assert list(OPERATORS) == [
+        "matrix product", "batched product", "layer norm", "elementwise", "all-reduce",
+        "all-gather", "reduce-scatter", "all-to-all", "point-to-point",
+    ]
+    assert sum(operator.share for operator in DEVICE_OPERATORS) == pytest.approx(1)
+    for operator in DEVICE_OPERATORS:
+        assert not operator.stand_in or operator.stand_in in OPERATORS
 
-    costs = [cost(size) for size in ladder(name)]
+
+@pytest.mark.parametrize("operator", DEVICE_OPERATORS, ids=str)
+def test_ladders_grow(operator: DeviceOperator) -> None:
+    def cost(size: dict[str, int]) -> float:
+        full = operator.complete(size)
+        return operator.flop(full) or full["tokens"] * full["width"]
+
+    costs = [cost(size) for size in operator.ladder(1)]
     assert costs == sorted(costs)
     assert len(costs) >= 4
 
@@ -65,7 +76,7 @@ def test_ladders_grow(name: str) -> None:
 def test_the_norm_normalises() -> None:
     """What is timed is a layer norm: by its definition, on the arrays that the call uses."""
     for tokens, width in ((3, 64), (100, 1024), (5, 40_000)):
-        call = _numpy().make("layer norm", {"tokens": tokens, "width": width})
+        call = _numpy().prepare(LAYER_NORM, {"tokens": tokens, "width": width})
         call()
         cells = dict(zip(call.__code__.co_freevars, call.__closure__ or (), strict=True))
         x, out = cells["x"].cell_contents, cells["out"].cell_contents
@@ -75,19 +86,22 @@ def test_the_norm_normalises() -> None:
 
 
 @pytest.mark.parametrize("processes", [2, 3, 4])
-@pytest.mark.parametrize("name", COLLECTIVES)
-def test_collectives_over_processes_are_collectives(name: str, processes: int) -> None:
+@pytest.mark.parametrize("collective", COLLECTIVES, ids=str)
+def test_collectives_over_processes_are_collectives(
+    collective: Collective, processes: int
+) -> None:
     """Against their definitions, with the phases of all processes done one after the other."""
     words = 12
     memory = SharedMemory(create=True, size=2 * processes * largest_bytes())
     try:
-        buffers = Buffers(memory, processes)
+        buffers = SharedParticipant(memory, 0, processes, None, None)
         rng = np.random.default_rng(processes)
         held = rng.integers(0, 100, (processes, words)).astype(np.float32)
         buffers.source[:, :words] = held
-        for phase in range(phases_of(name)):
+        name, shares = collective.name, buffers.shares(4 * words)
+        for phase in collective.phases:
             for rank in range(processes):
-                buffers.step(name, 4 * words, rank, phase)
+                phase(buffers.source, buffers.target, rank, shares)
         found = buffers.target[:, :words].copy()
         own = [slice(words // processes * i, words // processes * (i + 1))
                for i in range(processes)]
@@ -144,10 +158,32 @@ def test_processes_follow_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
         memory.unlink()
         memory.close()
     measured = [message for message in received if message[0] == "measured"]
-    for name in COLLECTIVES:
-        sizes = [m[2]["size_bytes"] for m in measured if m[1] == name]
+    for collective in COLLECTIVES:
+        sizes = [m[2]["size_bytes"] for m in measured if m[1] == collective.name]
         assert sizes == [size - size % 12 for size in SIZES[: len(sizes)]]
         assert len(sizes) >= 3
+
+
+class Alone(Participant):
+    """Takes a millisecond a byte."""
+
+    processes, ladder = 1, (4, 8, 16, 32)
+
+    def tell(self, index: int, size_bytes: int, inner: int) -> None:
+        """Nobody hears it."""
+
+    def heard(self) -> tuple[int, int, int]:
+        raise AssertionError
+
+    def run(self, index: int, size_bytes: int, inner: int) -> float:
+        return 1e-3 * size_bytes
+
+
+def test_three_sizes_are_measured_whatever_the_budget() -> None:
+    sent = list(Alone().paced(0.0))
+    assert [len(sent), sent[0], sent[1][4]] == [
+        30, ("next", "all-reduce", {"size_bytes": 4, "devices": 1}), 0.004
+    ]
 
 
 def test_timing_warms_up_repeats_and_stops() -> None:
@@ -185,9 +221,9 @@ def test_sizes_fit_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = [message[0] for message in pipe.sent]
     assert (kinds[0], kinds[-1]) == ("library", "done")
     names = {message[1] for message in pipe.sent if message[0] == "measured"}
-    assert names == {"matrix product", "batched product", "layer norm", "elementwise"}
+    assert names == {operator.name for operator in DEVICE_OPERATORS}
     largest = max(
-        work_flop("matrix product", message[2])  # type: ignore[arg-type]
+        MATRIX_PRODUCT.flop(message[2])  # type: ignore[arg-type]
         for message in pipe.sent if message[:2] == ("measured", "matrix product")
     )
     assert largest < 64e9
@@ -212,7 +248,7 @@ def test_a_profile_is_written_and_read_again(tmp_path: Path) -> None:
     assert reading.facts.processes
     assert reading.facts.memory_bytes > 0
     assert {"matrix product", "layer norm", "all-reduce"} <= {
-        one.operator for one in reading.measurements
+        one.operator.name for one in reading.measurements
     }
     assert all(one.repetitions >= 3 and one.spread is not None for one in reading.measurements)
     assert "exists" in run("profile", "-o", str(file)).err
@@ -281,5 +317,5 @@ def test_a_process_that_fails_or_stops_ends_it(
     monkeypatch.setattr(profiling, "_collectives", one_of_them)
     found = profiling.profile(Settings("numpy", 1, budget_s=1.0))
     assert "they ended early" in found.machine["processes_note"]
-    assert "matrix product" in {one.operator for one in found.measurements}
+    assert "matrix product" in {one.operator.name for one in found.measurements}
     assert not multiprocessing.active_children()

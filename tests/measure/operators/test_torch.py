@@ -23,7 +23,10 @@ from commands import run
 from programs import need_module
 from symscale.errors import InputError
 from symscale.measure.operators import profiling, torch_processes, workload
-from symscale.measure.operators.processes import COLLECTIVES, paced
+from symscale.measure.operators.collectives import COLLECTIVES
+from symscale.measure.operators.memory_bound import ELEMENTWISE, LAYER_NORM
+from symscale.measure.operators.operators import OPERATORS
+from symscale.measure.operators.products import BATCHED_PRODUCT, MATRIX_PRODUCT
 from symscale.measure.operators.workload import Settings
 from symscale.measure.readers.files import read_measurements
 
@@ -35,15 +38,16 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 import warnings
-from symscale.measure.operators.torch_processes import TorchBuffers
-from symscale.measure.operators.processes import COLLECTIVES
+from symscale.measure.operators.torch_processes import TorchParticipant
+from symscale.measure.operators.collectives import COLLECTIVES
 
 warnings.simplefilter("ignore")
 rank, count, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank,
                         world_size=count)
-buffers = Buffers(torch, dist, torch.device("cpu"), rank, count)
-for index, name in enumerate(COLLECTIVES):
+buffers = TorchParticipant(torch, dist, torch.device("cpu"), count)
+for index, collective in enumerate(COLLECTIVES):
+    name = collective.name
     held = torch.arange(12.0) * (rank + 1) + 100 * rank
     buffers.source[:12] = held
     buffers.target[:12] = held if name == "all-reduce" else -1
@@ -98,18 +102,18 @@ def test_operators_are_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
         names = call.__code__.co_freevars  # type: ignore[attr-defined]
         return dict(zip(names, (c.cell_contents for c in call.__closure__), strict=True))  # type: ignore[attr-defined]
 
-    for name, sizes in (
-        ("matrix product", {"m": 3, "n": 5, "k": 7}),
-        ("batched product", {"batch": 2, "m": 3, "n": 5, "k": 7}),
-        ("elementwise", {"tokens": 4, "width": 6, "inputs": 2}),
+    for operator, sizes in (
+        (MATRIX_PRODUCT, {"m": 3, "n": 5, "k": 7}),
+        (BATCHED_PRODUCT, {"batch": 2, "m": 3, "n": 5, "k": 7}),
+        (ELEMENTWISE, {"tokens": 4, "width": 6, "inputs": 2}),
     ):
-        call = library.make(name, sizes)
+        call = library.prepare(operator, operator.complete(sizes))
         call()
-        held = {key: np.asarray(x) for key, x in cells(call).items() if key != "torch"}
-        expected = held["x"] + held["other"] if name == "elementwise" else (
+        held = {key: np.asarray(x) for key, x in cells(call).items() if key != "library"}
+        expected = held["x"] + held["other"] if operator is ELEMENTWISE else (
             held["left"] @ held["right"])
         assert held["out"] == pytest.approx(expected, rel=1e-5)
-    norm = library.make("layer norm", {"tokens": 9, "width": 64})
+    norm = library.prepare(LAYER_NORM, {"tokens": 9, "width": 64})
     x = np.asarray(cells(norm)["x"], dtype=np.float64)
     centred = x - x.mean(axis=1, keepdims=True)
     wanted = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
@@ -127,9 +131,7 @@ def test_a_profile_with_pytorch(tmp_path: Path) -> None:
     assert "ended early" not in data["machine"]["processes_note"]
     assert "gloo" in done.out
     operators = {one.operator for one in read_measurements(str(file)).measurements}
-    assert operators == {
-        "matrix product", "batched product", "layer norm", "elementwise", *COLLECTIVES
-    }
+    assert operators == set(OPERATORS.values())
     assert not multiprocessing.active_children()
 
 
@@ -212,9 +214,10 @@ def test_messages_on_accelerators_are_repeated() -> None:
     torch = SimpleNamespace(
         bfloat16=1, float32=2, int64=3, ones=lambda *_, **__: None, zeros=lambda *_, **__: None
     )
-    buffers = torch_processes.TorchBuffers(torch, None, SimpleNamespace(type="cuda"), 0, 4)
+    buffers = torch_processes.TorchParticipant(torch, None, SimpleNamespace(type="cuda"), 4)
     buffers.tell = lambda *given: asked.append(given)  # type: ignore[method-assign]
     buffers.run = lambda *_: 1e-4  # type: ignore[method-assign]
-    list(paced(buffers.lead, [2**16, 2**18, 2**20], buffers.word_bytes, 4, 0.0))
+    buffers.ladder = [2**16, 2**18, 2**20]
+    list(buffers.paced(0.0))
     assert [inner for index, size, inner in asked if (index, size) == (0, 2**16)] == [1, 20, 20, 20]
     assert buffers.word_bytes == 2

@@ -9,8 +9,10 @@ import pytest
 from commands import run
 from places import ROOT
 from symscale.errors import SymscaleError
+from symscale.measure.operators.collectives import ALL_REDUCE
 from symscale.measure.operators.fitting import judge
 from symscale.measure.operators.measurement import Measurement
+from symscale.measure.operators.products import MATRIX_PRODUCT
 from symscale.measure.readers.csv_files import read_csv
 from symscale.measure.readers.files import read_measurements
 from symscale.measure.readers.json_files import read_json
@@ -39,7 +41,7 @@ def test_collectives_are_found_as_they_were_made(
     file: Path, operator: str, bandwidth: float, latency: float, in_place: bool
 ) -> None:
     found = read_measurements(str(file), Options(in_place=in_place)).measurements
-    assert {one.operator for one in found} == {operator}
+    assert {one.operator.name for one in found} == {operator}
     assert {one.place for one in found} == {"in-place" if in_place else "out-of-place"}
     model = judge(found).model
     assert model.bandwidth_bytes == pytest.approx(bandwidth, rel=0.03)
@@ -66,7 +68,7 @@ def test_hosts_and_devices_are_counted() -> None:
 def test_two_runs_in_one_log() -> None:
     other = (DATA / "nccl-reduce-scatter.log").read_text(encoding="utf-8")
     found = read_nccl("both.log", (NCCL + other).split("\n"), Options())
-    assert {one.operator for one in found.measurements} == {"all-reduce", "reduce-scatter"}
+    assert {one.operator.name for one in found.measurements} == {"all-reduce", "reduce-scatter"}
 
 
 def test_products_are_found_as_they_were_made() -> None:
@@ -76,8 +78,8 @@ def test_products_are_found_as_they_were_made() -> None:
     assert model.rate_flop == pytest.approx(120e12, rel=0.03)
     assert model.latency_s == pytest.approx(8e-6, rel=0.1)
     batched = read_measurements(str(DATA / "hipblaslt-bench.log")).measurements
-    assert [one.operator for one in batched].count("batched product") == 3
-    flat = judge([one for one in batched if one.operator == "matrix product"]).model
+    assert [one.operator.name for one in batched].count("batched product") == 3
+    flat = judge([one for one in batched if one.operator.name == "matrix product"]).model
     assert flat.rate_flop == pytest.approx(500e12, rel=1e-3)
     deep = read_measurements(str(DATA / "deepbench.txt")).measurements
     assert (deep[2].sizes["m"], deep[2].word_bytes, deep[2].seconds) == (4096, 4, 0.01808)
@@ -86,11 +88,11 @@ def test_products_are_found_as_they_were_made() -> None:
 def test_tables_of_torch() -> None:
     found = read_measurements(str(DATA / "torch-profiler.csv"), Options(word_bytes=2))
     first = found.measurements[0]
-    assert (first.operator, dict(first.sizes)) == (
+    assert (first.operator.name, dict(first.sizes)) == (
         "matrix product", {"m": 2048, "n": 4096, "k": 1024, "batch": 1}
     )
     assert first.seconds == pytest.approx(88.5e-6)  # on the device, not on the host
-    norms = [one for one in found.measurements if one.operator == "layer norm"]
+    norms = [one for one in found.measurements if one.operator.name == "layer norm"]
     assert [one.sizes["tokens"] for one in norms] == [2048, 4096, 8192]
     timed = read_measurements(str(DATA / "torch-benchmark.csv")).measurements
     assert [one.word_bytes for one in timed] == [4, 4, 4, 4]
@@ -99,7 +101,7 @@ def test_tables_of_torch() -> None:
 
 def test_busbw_and_algbw_are_told_apart() -> None:
     found = read_measurements(str(DATA / "own.csv")).measurements
-    gathers = [one for one in found if one.operator == "all-gather"]
+    gathers = [one for one in found if one.operator.name == "all-gather"]
     # busbw = 3/4 S/t for four devices.
     assert gathers[0].seconds == pytest.approx(0.75 * 2**20 / 20e9)
     assert gathers[1].seconds == pytest.approx(78.6e-6)
@@ -153,7 +155,7 @@ def test_what_a_log_does_not_say_is_asked_for() -> None:
     nameless = NCCL.replace("all_reduce_perf", "bench").split("\n")
     with pytest.raises(SymscaleError, match="--operator"):
         read_nccl("a.log", nameless, Options())
-    assert read_nccl("a.log", nameless, Options(operator="all-reduce")).measurements
+    assert read_nccl("a.log", nameless, Options(operator=ALL_REDUCE)).measurements
     assert read_nccl("all-reduce.log", nameless, Options()).measurements
     single = [line for line in NCCL.split("\n") if "Rank" not in line]
     with pytest.raises(SymscaleError, match="--devices"):
@@ -257,7 +259,7 @@ def test_headings_that_say_the_same(head: str) -> None:
 
 def product(m: int, seconds: float, line: int) -> Measurement:
     sizes = {"m": m, "n": 64, "k": 64, "batch": 1}
-    return Measurement("matrix product", sizes, 4, seconds, f"a.csv: line {line}")
+    return Measurement(MATRIX_PRODUCT, sizes, 4, seconds, f"a.csv: line {line}")
 
 
 def test_measurements_that_contradict_each_other() -> None:

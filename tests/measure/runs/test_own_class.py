@@ -8,11 +8,11 @@ import pytest
 
 from commands import answer, refusal
 from places import ROOT
-from symscale.compare.published import published_runs
 from symscale.facts.machines.lumped import load_machine
 from symscale.measure.runs.classes import load_class
 from symscale.measure.runs.own_class import class_text, own_class
 from symscale.measure.runs.rates import computed_of, works_of
+from symscale.measure.runs.runs import published_runs
 
 PUBLISHED = ROOT / "symscale/measure/runs/published"
 VTRAIN = PUBLISHED / "vtrain-a100.csv"
