@@ -7,7 +7,7 @@ from symscale.costs.cost import Cost, cost
 from symscale.costs.transformer.architecture import transformer
 from symscale.costs.transformer.component import Kept
 from symscale.costs.transformer.model import Transformer
-from symscale.costs.transformer.plan import TransformerPlan
+from symscale.costs.transformer.plan import Plan
 from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import KORTHIKANTI, symbols
 from symscale.pages.of.derive import show
@@ -20,7 +20,7 @@ def derive() -> Derivation:
     """Derive the bytes that a block keeps for its backward pass, from what each part keeps."""
     b, d, n, heads, N_TP = symbols("b d_model n_ctx n_heads N_TP")
     whole, split, core = symbols("K_whole K_split K_core")
-    model = Transformer(transformer(), b, n, TransformerPlan(N_TP=N_TP))
+    model = Transformer(transformer(), b, n, Plan(N_TP=N_TP))
     kept = [k for component in model.layered for k in component.kept]
     groups = {
         whole: [k for k in kept if k.split == 1],

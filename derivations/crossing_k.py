@@ -10,7 +10,8 @@ from symscale.language.symbols import TWO_CS, symbols
 from symscale.pages.formats.document import Number
 from symscale.pages.of.derive import show
 from symscale.studies.comp_vs_comm.answer import ratio_answer
-from symscale.studies.requests.transformer import PlanOptions, transformer_request
+from symscale.studies.requests.plan_options import PlanOptions
+from symscale.studies.requests.transformer import transformer_request
 from symscale.studies.training.constraints import quantity
 
 DEVICES = ("v100-sxm", "a100-sxm", "h100-sxm", "b200-sxm")
@@ -42,7 +43,7 @@ def derive() -> Derivation:
         "divide by r_comm: what stands on the left is k", ["share"],
     )
     rows = []
-    request = transformer_request("gpt-3", PlanOptions(tp=8))
+    request = transformer_request("gpt-3", PlanOptions(tp=8, sequence_parallel=False))
     targets = (sp.Rational(1, 4), sp.Rational(1, 2), sp.Rational(3, 4))
     for name in DEVICES:
         answer = ratio_answer(request, targets=targets, hardware=name)

@@ -9,7 +9,7 @@ from symscale.costs.cost import cost
 from symscale.costs.transformer.architecture import transformer
 from symscale.costs.transformer.memory import RECIPES, block_memory, split_by_tensor_degree
 from symscale.costs.transformer.model import Transformer
-from symscale.costs.transformer.plan import TransformerPlan
+from symscale.costs.transformer.plan import Plan
 from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import KORTHIKANTI, TWO_CS, symbol, symbols
 from symscale.pages.formats.document import Number
@@ -22,7 +22,7 @@ def derive() -> Derivation:
     b, L, d, n, w, P, N_TP = symbols("b L d_model n_ctx w P N_TP")
     M_cap, M_base, P_base, N_base = symbols("M_cap M_base P_base N_base")
     recipe = RECIPES["mixed"]
-    plan = TransformerPlan(N_TP=N_TP, recompute="selective")
+    plan = Plan(N_TP=N_TP, recompute="selective")
     model = Transformer(transformer(), b, n, plan)
     needed = block_memory(model, recipe).expr.xreplace({w: sp.Integer(2)})
     split, whole = split_by_tensor_degree(needed)

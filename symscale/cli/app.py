@@ -22,6 +22,7 @@ from symscale.cli.commands.hardware import hardware
 from symscale.cli.commands.limits import limits
 from symscale.cli.commands.models import models
 from symscale.cli.commands.plan import plan
+from symscale.cli.commands.plan_mlp import plan_mlp
 from symscale.cli.commands.profile import profile
 from symscale.cli.commands.project import project
 from symscale.cli.commands.ratio import ratio
@@ -32,6 +33,7 @@ from symscale.cli.commands.sweep import sweep
 from symscale.cli.commands.symbols import symbols
 from symscale.cli.commands.validate import validate
 from symscale.cli.options.expand import expanded
+from symscale.cli.options.renamed import renamed
 from symscale.cli.output.output import leave_output
 from symscale.errors import InputError, SymscaleError
 
@@ -59,6 +61,8 @@ class OneOfEach(TyperCommand):
 class _Group(TyperGroup):
     """Turns errors into one line on stderr and their exit code."""
 
+    old = ""
+
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run the command that the arguments name, and exit."""
         for stream in (sys.stdout, sys.stderr):
@@ -73,7 +77,14 @@ class _Group(TyperGroup):
             command = error.ctx.command_path if error.ctx else self.name
             _say(f"{error.format_message().rstrip('.?')}; see {command} --help")
             code = error.exit_code
+        if self.old and not code:
+            _say(f"warning: {self.old}")
         sys.exit(code or 0)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command, by an old name too."""
+        args, self.old = renamed(args)
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -128,7 +139,7 @@ def symscale_command(
 
 COMMANDS = (
     limits, cliffs, derive, derivations, explore, hardware, symbols, solve, check, cost, ratio,
-    sweep, models, asymptotics, simulate, evaluate, validate, plan, report, compare, fit,
+    sweep, models, asymptotics, simulate, evaluate, validate, plan, plan_mlp, report, compare, fit,
     profile, project,
 )
 """The commands, in the order of the help."""

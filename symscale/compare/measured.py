@@ -174,7 +174,7 @@ def choices(rows: Sequence[ComparedRun]) -> list[PlanChoice]:
     models: dict[tuple[str, str, int, int], list[ComparedRun]] = {}
     for row in rows:
         run = row.run
-        key = (run.model, run.metric, run.devices, run.sequences)
+        key = (run.model, run.metric, run.plan.devices, run.sequences)
         models.setdefault(key, []).append(row)
     found = []
     for (model, *_), group in models.items():

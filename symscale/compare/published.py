@@ -15,7 +15,7 @@ from symscale.costs.transformer.memory import (
     recipe_called,
 )
 from symscale.costs.transformer.model import Transformer
-from symscale.costs.transformer.plan import TransformerPlan
+from symscale.costs.transformer.plan import Plan
 from symscale.language.symbols import symbol
 from symscale.language.tables import parse_toml
 from symscale.measure.runs.classes import CalibratedClass, load_class
@@ -151,7 +151,7 @@ def _model(row: Mapping[str, str], recompute: str, sequence_parallel: bool) -> T
         )
     }
     whole = {key: sp.Integer(value) for key, value in n.items()}
-    plan = TransformerPlan(
+    plan = Plan(
         whole["dp"], whole["tp"], whole["pp"], v=whole["interleaving"],
         m=sp.Integer(n["global_batch"] // (n["dp"] * n["microbatch"])),
         sequence_parallel=sequence_parallel,

@@ -12,9 +12,10 @@ from commands import answer, refusal, run
 from places import ROOT
 from symscale.compare.measured import choices, compare, compare_each, spearman, summary
 from symscale.compare.published import RunSet, memory_rows, run_sets
+from symscale.costs.switches import Switches
 from symscale.costs.transformer.memory import recipe_called
 from symscale.costs.transformer.model import Transformer
-from symscale.costs.transformer.plan import TransformerPlan
+from symscale.costs.transformer.plan import Plan
 from symscale.errors import InputError
 from symscale.facts.models.zoo import load_model
 from symscale.measure.runs.classes import class_names, load_class
@@ -44,7 +45,7 @@ def test_iteration_times_that_the_fit_did_not_see(sets: dict[str, RunSet]) -> No
 
 
 def test_tensor_parallelism_across_nodes_is_predicted_slow(sets: dict[str, RunSet]) -> None:
-    rows = {row.run.plan: row for row in sets["vtrain"].rows if row.run.model == "3.6"}
+    rows = {row.run.plan_text: row for row in sets["vtrain"].rows if row.run.model == "3.6"}
     within, across = (rows[f"tp {t}, dp {64 // t}, pp 1, microbatch 32"] for t in (8, 16))
     assert across.computed / within.computed == pytest.approx(
         across.run.published / within.run.published, rel=0.1
@@ -127,7 +128,7 @@ def test_heads_alone_change_a_step_by_a_fifth() -> None:
     runs = published_runs("bigscience-2022-a100.csv")
     times = {
         int(r.architecture.stacks[0].block.attention.heads): r.published for r in runs
-        if r.model == "177.8" and r.plan == "tp 4, dp 8, pp 12, microbatch 2"
+        if r.model == "177.8" and r.plan_text == "tp 4, dp 8, pp 12, microbatch 2"
     }
     assert times[104] > 1.13 * max(times[64], times[128])
 
@@ -222,7 +223,7 @@ def test_too_few_runs_determine_nothing() -> None:
 def by_hand(run_: Run, heads: int, node: int = 8) -> float:
     """A plain GPT with full recomputation on class a100, from lengths and degrees alone."""
     rate, memory, inner, outer, overhead = 252.9e12, 1393e9, 300e9, 9.712e9, 1.965e-3
-    a, s, d = run_.architecture, run_.context, run_.degrees
+    a, s, d = run_.architecture, run_.context, run_.plan.degrees
     h, blocks, v = int(a.d_model), int(a.layers), int(a.vocabulary)
     t, r, p, m = d["N_TP"], d["N_DP"], d["N_PP"], d["m"]
     tokens = run_.sequences * s // (r * m)
@@ -255,7 +256,7 @@ def test_times_are_those_of_a_formula_written_again() -> None:
 def test_traffic_of_a_gated_block() -> None:
     """Counted kernel by kernel, bytes of a token and device; no dropout, scores never written."""
     model = load_model("llama-3.1-8b")
-    plan = TransformerPlan(N_TP=sp.Integer(4), sequence_parallel=True, fused_attention=True)
+    plan = Plan(N_TP=sp.Integer(4), sequence_parallel=True, fused_attention=True)
     one = Transformer(model, sp.Integer(8192), sp.Integer(8192), plan)
     norms, sums = 2 * (4 + 6) * 4096 / 4, 2 * (6 + 6) * 4096 / 4
     heads, rotary = (4 + 4) * 4096 / 4, (4 + 4) * (4096 + 1024) / 4
@@ -337,11 +338,34 @@ def test_optional_columns() -> None:
     (other,) = runs_of_text(f"{HEAD},{more}\n{ROW},32000,8192,8,1,1,1,none", "x")
     assert plain.vocabulary_assumed
     assert not other.vocabulary_assumed
-    assert (int(other.architecture.vocabulary), other.switches.mask) == (32000, "causal")
+    assert (int(other.architecture.vocabulary), other.plan.mask) == (32000, "causal")
     a, b = (row.computed for row in compare_each([plain, other], None))
     assert b < a
     (rate,) = runs_of_text(f"{HEAD.replace('iteration_ms', 'tflops_per_gpu')}\n{ROW}", "x")
     assert rate.metric == "tflops_per_device"
+
+
+def test_columns_are_called_as_options() -> None:
+    """Old names say the same; what a file leaves out is what it always was."""
+    (plain,) = runs_of_text(f"{HEAD}\n{ROW}", "x")
+    assert plain.plan.switches == Switches(recompute="full")
+    old = HEAD.replace("devices,batch", "gpus,global_batch").replace("seq,", "seq_len,")
+    (before,) = runs_of_text(f"{old},causal,sharded_optimizer\n{ROW},1,1", "x")
+    (now,) = runs_of_text(f"{HEAD},mask,zero\n{ROW},causal,1", "x")
+    assert before == now
+    names = "sequence_parallel,zero,schedule,recompute,fused_attention,mask,recipe"
+    (all_,) = runs_of_text(f"{HEAD},{names}\n{ROW},1,3,zero-bubble,selective,1,causal,full", "x")
+    assert all_.plan.switches == Switches(
+        sequence_parallel=True, zero=3, schedule="zero-bubble", recompute="selective",
+        fused_attention=True, mask="causal", recipe="full",
+    )
+
+
+def test_old_columns_warn(tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text(f"{HEAD.replace('devices', 'gpus')}\n{ROW}", encoding="utf-8")
+    done = run("validate", str(file))
+    assert done.err == "symscale: warning: the column gpus is devices now\n"
 
 
 @pytest.mark.parametrize(
@@ -363,14 +387,17 @@ def test_optional_columns() -> None:
         (f"{HEAD}\n{ROW.replace('3566.5', '1_0')}", "not a number"),
         (f"{HEAD}\n{ROW.replace('3072', '3072.5')}", "d_model '3072.5' is not whole"),
         (f"{HEAD}\n{ROW.replace('3072', '1e30')}", "too large"),
-        (f"{HEAD}\n{ROW.replace('64,512', '65,512')}", "tp x dp x pp is 64, not gpus = 65"),
-        (f"{HEAD}\n{ROW.replace(',512,8', ',512,7')}", "does not divide global_batch"),
+        (f"{HEAD}\n{ROW.replace('64,512', '65,512')}", "tp x dp x pp is 64, not devices = 65"),
+        (f"{HEAD}\n{ROW.replace(',512,8', ',512,7')}", "does not divide batch"),
         (f"{HEAD}\n{ROW.replace('3072,32', '3072,31')}", "heads 31 do not divide d_model"),
         (f"{HEAD}\n64,512,8,3072,32,30,2048,64,1,1,1", "tp 64 does not divide heads 32"),
         (f"{HEAD}\n64,512,8,3072,32,30,2048,1,1,64,1", "pp 64 exceeds 30 layers"),
         (f"{HEAD}\n{ROW.replace(',30,', ',300000000,')}", "exceed 100000"),
         (f"{HEAD},recompute\n{ROW},some", "recompute"),
         (f"{HEAD},gated\n{ROW},yes", "neither 0 nor 1"),
+        (f"{HEAD},zero\n{ROW},4", "unknown zero '4'"),
+        (f"{HEAD},mask\n{ROW},half", "causal"),
+        (f"{HEAD},gpus\n{ROW},64", "has the column devices twice"),
         (f"{HEAD},device\n{ROW},tpu", "tpu"),
         (f"{HEAD},tflops_per_gpu\n{ROW},1", "keep one"),
         (f'{HEAD}\n"{ROW}', "is not CSV"),

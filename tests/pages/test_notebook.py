@@ -14,7 +14,8 @@ from symscale.derivation.library import load_derivation
 from symscale.language.symbols import symbols
 from symscale.studies.comp_vs_comm.answer import ratio_answer
 from symscale.studies.cost.answer import cost_answer
-from symscale.studies.requests.transformer import PlanOptions, transformer_request
+from symscale.studies.requests.plan_options import PlanOptions
+from symscale.studies.requests.transformer import transformer_request
 from symscale.studies.training.answer import cliffs, training_limits
 
 NOTEBOOK = ROOT / "docs" / "tutorial.ipynb"

@@ -4,8 +4,8 @@ import csv
 from math import prod
 
 from places import DATA
+from symscale.costs.sparse_mlp.plan import DEGREES
 from symscale.simulator.sparse_mlp.evaluate import by_tier
-from symscale.simulator.sparse_mlp.network import DEGREES
 from symscale.simulator.sparse_mlp.step import Schedule
 
 FOLDER = DATA / "paper-code"

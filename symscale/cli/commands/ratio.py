@@ -1,28 +1,15 @@
 """Command `ratio`."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from symscale.cli.options.numbers import EvolutionOption
-from symscale.cli.options.plan import (
-    BatchOption,
-    ContextOption,
-    DataOption,
-    ExpertOption,
-    MaskOption,
-    ModelArgument,
-    RateSetOption,
-    RecomputeOption,
-    ReplicateOption,
-    SequenceOption,
-    SequenceParallelOption,
-    TensorOption,
-    request_of,
-)
+from symscale.cli.options.plan import ModelArgument, PlanOf, RateSetOption, request_of
 from symscale.cli.options.study import HardwareOption
 from symscale.cli.output.output import WITH_CODE, Output, Writes, emit
 from symscale.language.amounts import numbers, one_number
+from symscale.studies.requests.plan_options import PlanOptions
 
 AtShareOption = Annotated[
     str,
@@ -56,17 +43,8 @@ LinkOption = Annotated[
 
 def ratio(
     model: ModelArgument,
+    plan: Annotated[PlanOptions, PlanOf("ratio")],
     output: Annotated[Output, Writes(WITH_CODE, fragment=True)],
-    tp: TensorOption = None,
-    dp: DataOption = None,
-    cp: ContextOption = None,
-    ep: ExpertOption = None,
-    seq: SequenceOption = None,
-    batch: BatchOption = None,
-    sequence_parallel: SequenceParallelOption = False,
-    recompute: RecomputeOption = "none",
-    replicate_kv: ReplicateOption = False,
-    mask: MaskOption = "full",
     flop_vs_bw: EvolutionOption = "1",
     at_share: AtShareOption = "0.5",
     contention: ContentionOption = "1",
@@ -77,15 +55,9 @@ def ratio(
 ) -> None:
     """Computation against communication: edge, slack, share, and how each grows."""
     from symscale.studies.comp_vs_comm.answer import ratio_answer
-    from symscale.studies.requests.transformer import PlanOptions
 
-    plan: dict[str, Any] = {
-        "tp": tp, "dp": dp, "cp": 1 if cp is None else cp,
-        "ep": ep, "seq": seq, "batch": batch, "sequence_parallel": sequence_parallel,
-        "recompute": recompute, "replicate_kv": replicate_kv, "mask": mask,
-    }
     answer = ratio_answer(
-        request_of(model, PlanOptions(**plan), sets, rates=True),
+        request_of(model, plan, sets, rates=True),
         ks=numbers("--flop-vs-bw", flop_vs_bw),
         targets=numbers("--at-share", at_share),
         contention=one_number("--contention", contention),

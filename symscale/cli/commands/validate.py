@@ -70,7 +70,7 @@ def validate(
     if calibrate is None:
         with waiting_line("validate"):
             own = _own(runs, hardware, name)
-        emit(own, output)
+        _emit(own, output)
         return
     if name is not None:
         raise InputError("--calibrate fits a class and --class names one; give one of them")
@@ -81,8 +81,17 @@ def validate(
             raise InputError(f"--calibrate {calibrate}: {option} is that file; name another")
     with waiting_line("validate: fitting"):
         own, text = _calibrated(runs, hardware, calibrate)
-    emit(own, output)
+    _emit(own, output)
     write_whole(calibrate, text, "--calibrate")
+
+
+def _emit(own: "OwnRuns", output: Output) -> None:
+    emit(own, output)
+    from symscale.measure.runs.runs import RENAMED
+
+    old = [f"{name} is {RENAMED[name]}" for name in own.rows[0].run.old_columns]
+    if old:
+        typer.echo(f"symscale: warning: the column {', '.join(old)} now", err=True)
 
 
 def _check_calibrate(path: Path, output: Output) -> None:

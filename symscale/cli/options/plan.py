@@ -1,11 +1,15 @@
-"""Options that describe a Transformer's plan, shared by several commands."""
+"""The options of a Transformer's plan, made from the one list that all commands share."""
 
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from dataclasses import fields
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args
 
 import typer
 
+from symscale.errors import InputError
+from symscale.studies.requests.plan_options import PlanOptions, plan_options
+
 if TYPE_CHECKING:
-    from symscale.studies.requests.transformer import PlanOptions, Request
+    from symscale.studies.requests.transformer import Request
 
 ModelArgument: TypeAlias = Annotated[
     str,
@@ -14,78 +18,6 @@ ModelArgument: TypeAlias = Annotated[
         "config.json.",
     ),
 ]
-
-
-def _degree(option: str, text: str) -> typer.models.OptionInfo:
-    return typer.Option(option, metavar="N", help=text)
-
-
-TensorOption: TypeAlias = Annotated[int | None, _degree("--tp", "Degree of tensor parallelism.")]
-PipelineOption: TypeAlias = Annotated[
-    int | None, _degree("--pp", "Degree of pipeline parallelism.")
-]
-DataOption: TypeAlias = Annotated[int | None, _degree("--dp", "Degree of data parallelism.")]
-ContextOption: TypeAlias = Annotated[
-    int | None, _degree("--cp", "Degree of context parallelism (ring attention).")
-]
-ExpertOption: TypeAlias = Annotated[
-    int | None, _degree("--ep", "Degree of expert parallelism; it divides --dp.")
-]
-DevicesOption: TypeAlias = Annotated[
-    int | None, _degree("--devices", "Devices in all: checks the plan, or gives --dp.")
-]
-SequenceOption: TypeAlias = Annotated[
-    int | None, _degree("--seq", "Tokens of a sequence. Default: the model's.")
-]
-BatchOption: TypeAlias = Annotated[int | None, _degree("--batch", "Sequences in a batch.")]
-MicrobatchesOption: TypeAlias = Annotated[
-    int | None,
-    _degree(
-        "--microbatches", "Microbatches of a replica in a step. Default: one sequence each; plan "
-        "tries 1 to 32 sequences.",
-    ),
-]
-InterleavingOption: TypeAlias = Annotated[
-    int | None, _degree("--interleaving", "Model chunks on each pipeline stage.")
-]
-SequenceParallelOption: TypeAlias = Annotated[
-    bool, typer.Option("--sequence-parallel", help="Split norms and dropout over tokens too.")
-]
-ZeroOption: TypeAlias = Annotated[
-    int,
-    typer.Option(
-        "--zero", metavar="0|1|2|3", min=0, max=3, help="What replicas share: 1 optimizer states, "
-        "2 gradients too, 3 weights too (fully sharded).",
-    ),
-]
-ScheduleOption: TypeAlias = Annotated[
-    str, typer.Option("--schedule", metavar="1f1b|zero-bubble", help="Schedule of the pipeline.")
-]
-RecomputeOption: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--recompute", metavar="none|selective|full",
-        help="What the backward pass computes again.",
-    ),
-]
-FusedOption: TypeAlias = Annotated[
-    bool, typer.Option("--fused-attention", help="Attention's scores never reach memory.")
-]
-ReplicateOption: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--replicate-kv", help="Repeat key and value heads where --tp exceeds their number."
-    ),
-]
-MaskOption: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--mask", metavar="full|causal",
-        help="Which pairs of tokens count in causal attention: all, or the unmasked half.",
-    ),
-]
-
-
 SizeSetOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -105,6 +37,51 @@ RateSetOption: TypeAlias = Annotated[
 ]
 
 
+class PlanOf:
+    """The options of `PlanOptions` that a command can honour.
+
+    Args:
+        command: Its name.
+        old: Switches that have an old spelling, each with it; it turns them off.
+    """
+
+    def __init__(self, command: str, **old: str) -> None:
+        self.command = command
+        self.old = old
+
+    def options(self) -> dict[str, tuple[Any, Any]]:
+        """Return type and default of each option, by the name of its field.
+
+        Example:
+            >>> [name for name in PlanOf("ratio").options()][:4]
+            ['tp', 'dp', 'cp', 'ep']
+        """
+        table = plan_options()
+        found: dict[str, tuple[Any, Any]] = {}
+        for field in fields(PlanOptions):
+            kind, said = table[field.name]
+            if self.command in said.commands:
+                plain = kind if kind is bool or {int, bool} & {*get_args(kind)} else str | None
+                option = typer.Option(said.name, metavar=said.metavar or None, help=said.help)
+                found[field.name] = (Annotated[plain, option], field.default)
+        for name, spelling in self.old.items():
+            found[f"old_{name}"] = (Annotated[bool, typer.Option(spelling, hidden=True)], False)
+        return found
+
+    def build(self, **given: Any) -> PlanOptions:
+        """Make the options, checked; an old spelling warns."""
+        for name, spelling in self.old.items():
+            if given.pop(f"old_{name}"):
+                now = f"--no-{name.replace('_', '-')}"
+                if given[name] is not None:
+                    raise InputError(f"{spelling} is {now} now; give one option for it")
+                typer.echo(f"symscale: warning: {spelling} is {now} now", err=True)
+                given[name] = False
+        options = PlanOptions(**given)
+        options.check()
+        return options
+
+
 def one_of(option: str, value: str, choices: tuple[str, ...]) -> str:
     """Return a value if it is one of several.
 
@@ -119,13 +96,10 @@ def one_of(option: str, value: str, choices: tuple[str, ...]) -> str:
 
 
 def request_of(
-    model: str, options: "PlanOptions", sets: list[str] | None, *, rates: bool
+    model: str, options: PlanOptions, sets: list[str] | None, *, rates: bool
 ) -> "Request":
     """Read a model, its plan and --set together."""
     from symscale.studies.requests.parameters import read_settings
     from symscale.studies.requests.transformer import transformer_request
 
-    one_of("--schedule", options.schedule, ("1f1b", "zero-bubble"))
-    one_of("--recompute", options.recompute, ("none", "selective", "full"))
-    one_of("--mask", options.mask, ("full", "causal"))
     return transformer_request(model, options, read_settings(sets or []), rates=rates)

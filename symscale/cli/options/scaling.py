@@ -77,6 +77,9 @@ PublishedOption = Annotated[
         help="Leave latency out of zero-bubble schedules, as the published program does.",
     ),
 ]
+RunnersUpOption = Annotated[
+    int, typer.Option("--runners-up", metavar="N", min=0, max=100, help="How many to show.")
+]
 
 
 def read_machines(hardware: str | None) -> "list[Machine]":
@@ -96,6 +99,18 @@ def read_machines(hardware: str | None) -> "list[Machine]":
     if twice is not None:
         raise InputError(f"--hardware: {twice} is given twice; give it once")
     return machines
+
+
+def read_machine(hardware: str | None) -> "Machine":
+    """Load the machine of a plan.
+
+    Raises:
+        InputError: If there is none, or several.
+    """
+    machine, *others = read_machines(hardware)
+    if others:
+        raise InputError("--hardware: a plan is for one machine; name one")
+    return machine
 
 
 def read_rules(sparse: bool, batch_rule: str, texts: list[str] | None) -> "Rules":

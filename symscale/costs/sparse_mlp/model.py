@@ -13,7 +13,7 @@ import sympy as sp
 from symscale.costs.contraction import Contraction, Dimension, Pass, Reduction, einsum
 from symscale.costs.cost import Cost, cost, total
 from symscale.costs.pipeline import interface_words, pipeline_interfaces
-from symscale.costs.sparse_mlp.plan import Plan, symbolic_plan
+from symscale.costs.sparse_mlp.plan import MLPPlan, symbolic_plan
 from symscale.language.symbols import symbol
 
 
@@ -39,7 +39,7 @@ class SparseMLP:
     L: sp.Expr
     E: sp.Expr
     tokens: sp.Expr
-    plan: Plan
+    plan: MLPPlan
 
     @cached_property
     def contractions(self) -> tuple[Contraction, Contraction]:
@@ -142,7 +142,7 @@ class SparseMLP:
         return cost(self.tokens / (self.E * self.plan.N_DP * self.plan.m), "token")
 
 
-def sparse_mlp(plan: Plan | None = None) -> SparseMLP:
+def sparse_mlp(plan: MLPPlan | None = None) -> SparseMLP:
     """Return the model with every size a symbol of its own.
 
     Args:

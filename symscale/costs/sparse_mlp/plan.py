@@ -1,4 +1,4 @@
-"""A parallel plan: into how many ways each dimension is split."""
+"""A parallel plan of the sparse MLP: into how many ways each dimension is split."""
 
 from dataclasses import dataclass, fields
 
@@ -6,9 +6,12 @@ import sympy as sp
 
 from symscale.language.symbols import symbol
 
+DEGREES = ("N_DP", "N_TP_model", "N_TP_ff", "N_PP", "N_EP")
+"""The degrees whose product is the number of devices, in the order of a plan."""
+
 
 @dataclass(frozen=True)
-class Plan:
+class MLPPlan:
     """The parallel degrees, symbolic or numbers.
 
     Attributes:
@@ -40,16 +43,16 @@ class Plan:
         return self.N_DP * self.tensor_degree * self.N_PP * self.N_EP
 
 
-def symbolic_plan() -> Plan:
+def symbolic_plan() -> MLPPlan:
     """Return the plan in which every degree is its own symbol.
 
     Example:
         >>> symbolic_plan().devices
         N_DP*N_EP*N_PP*N_TP_ff*N_TP_model
     """
-    return Plan(**{f.name: symbol(f.name) for f in fields(Plan)})
+    return MLPPlan(**{f.name: symbol(f.name) for f in fields(MLPPlan)})
 
 
-def serial_plan() -> Plan:
+def serial_plan() -> MLPPlan:
     """Return the plan of a single device."""
-    return Plan(**{f.name: sp.Integer(1) for f in fields(Plan)})
+    return MLPPlan(**{f.name: sp.Integer(1) for f in fields(MLPPlan)})

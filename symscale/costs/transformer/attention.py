@@ -5,16 +5,12 @@ g key and value heads, r query heads of each, k width of a query and key, z widt
 of a value, p and q the widths of latents, h that of the key which carries positions.
 """
 
-from typing import Literal
-
 import sympy as sp
 
 from symscale.costs.contraction import Contraction, Dimension, Tensor, einsum
 from symscale.costs.transformer.architecture import Attention, Latent
 from symscale.costs.transformer.component import ONE, Component, Copies, Kept, Vector, word_bytes
-from symscale.costs.transformer.plan import TransformerPlan
-
-Mask = Literal["full", "causal"]
+from symscale.costs.transformer.plan import Plan
 
 
 def attended_share(context: sp.Expr, window: sp.Expr | None, skips_mask: bool) -> sp.Expr:
@@ -37,14 +33,13 @@ def attended_share(context: sp.Expr, window: sp.Expr | None, skips_mask: bool) -
 
 def attention_component(
     attention: Attention,
-    plan: TransformerPlan,
+    plan: Plan[sp.Expr],
     d_model: sp.Expr,
     tokens: sp.Expr,
     context: sp.Expr,
     *,
     name: str = "attention",
     causal: bool = True,
-    mask: Mask = "full",
     dropout: bool = False,
     source: str = "",
     output: str = "",
@@ -59,12 +54,11 @@ def attention_component(
         context: Tokens of a sequence.
         name: Its name.
         causal: Whether a token sees only those before it.
-        mask: Whether the masked half of the scores is counted ("full") or skipped.
         dropout: Whether the scores and the output are dropped out.
         source: Name of the tensor that keys and values come from; "" for the input.
         output: Name of its output; "" for one of its own.
     """
-    share = attended_share(context, attention.window, mask == "causal" and causal)
+    share = attended_share(context, attention.window, plan.mask == "causal" and causal)
     lengths = _dimensions(attention, plan, d_model, tokens, context)
     x = f"input of {name}"
 
@@ -115,7 +109,7 @@ def _product(
 
 
 def _dimensions(
-    attention: Attention, plan: TransformerPlan, d_model: sp.Expr, tokens: sp.Expr,
+    attention: Attention, plan: Plan[sp.Expr], d_model: sp.Expr, tokens: sp.Expr,
     context: sp.Expr,
 ) -> dict[str, Dimension]:
     latent = attention.latent
@@ -190,7 +184,7 @@ def _copies(
 
 
 def _vectors(
-    attention: Attention, plan: TransformerPlan, d_model: sp.Expr
+    attention: Attention, plan: Plan[sp.Expr], d_model: sp.Expr
 ) -> tuple[Vector, ...]:
     found = []
     if attention.qkv_bias:
@@ -210,7 +204,7 @@ def _vectors(
 
 
 def _kept(
-    attention: Attention, plan: TransformerPlan, d_model: sp.Expr, tokens: sp.Expr,
+    attention: Attention, plan: Plan[sp.Expr], d_model: sp.Expr, tokens: sp.Expr,
     context: sp.Expr, share: sp.Expr, dropout: bool, crossed: bool,
 ) -> tuple[Kept, ...]:
     w, split = word_bytes(), plan.N_TP

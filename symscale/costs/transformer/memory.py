@@ -9,7 +9,7 @@ import sympy as sp
 from symscale.costs.cost import Cost, cost, total
 from symscale.costs.transformer.component import ONE, Component
 from symscale.costs.transformer.model import Transformer
-from symscale.costs.transformer.plan import TransformerPlan
+from symscale.costs.transformer.plan import Plan
 from symscale.costs.transformer.stages import heaviest_stage
 from symscale.errors import FormulaError, unknown_name
 from symscale.language.symbols import symbol
@@ -110,7 +110,7 @@ class Memory:
         return {name: getattr(self, name) for name in names}
 
 
-def live_microbatches(plan: TransformerPlan) -> sp.Expr:
+def live_microbatches(plan: Plan[sp.Expr]) -> sp.Expr:
     """Microbatches whose activations the first stage holds at once, in stages' worth.
 
     1F1B starts N_PP of them before the first is over. Interleaving holds
@@ -118,7 +118,7 @@ def live_microbatches(plan: TransformerPlan) -> sp.Expr:
     than m; where a count is a symbol, m is taken to be enough.
 
     Example:
-        >>> live_microbatches(TransformerPlan(N_PP=sp.Integer(8), m=sp.Integer(64),
+        >>> live_microbatches(Plan(N_PP=sp.Integer(8), m=sp.Integer(64),
         ...     v=sp.Integer(2)))
         23/2
     """
@@ -134,7 +134,7 @@ def live_microbatches(plan: TransformerPlan) -> sp.Expr:
     return live
 
 
-def kept_bytes_of_block(component: Component, plan: TransformerPlan) -> sp.Expr:
+def kept_bytes_of_block(component: Component, plan: Plan[sp.Expr]) -> sp.Expr:
     """Bytes that a device keeps of one block of a component, for one microbatch.
 
     Recomputation and fused kernels keep less; see `block_activation_bytes`.
@@ -220,7 +220,7 @@ def _memory(model: Transformer, recipe: Recipe, *, first: bool) -> Memory:
     )
 
 
-def _working(component: Component, plan: TransformerPlan) -> list[sp.Expr]:
+def _working(component: Component, plan: Plan[sp.Expr]) -> list[sp.Expr]:
     parts = plan.token_degree * plan.m
     kept = [k for k in component.kept if not (k.core and plan.fused_attention)]
     return [k.words * k.bytes_each / (parts * k.split) for k in kept]

@@ -9,12 +9,12 @@ import sympy as sp
 from symscale.costs.contraction import Contraction, Dimension, einsum
 from symscale.costs.transformer.architecture import Experts, FeedForward
 from symscale.costs.transformer.component import ONE, Component, Kept, Vector, word_bytes
-from symscale.costs.transformer.plan import TransformerPlan
+from symscale.costs.transformer.plan import Plan
 
 
 def mlp_components(
     mlp: FeedForward | Experts,
-    plan: TransformerPlan,
+    plan: Plan[sp.Expr],
     d_model: sp.Expr,
     tokens: sp.Expr,
     context: sp.Expr,
@@ -78,7 +78,7 @@ def _products(
     )
 
 
-def _hidden(mlp: FeedForward, tokens: sp.Expr, plan: TransformerPlan) -> list[Kept]:
+def _hidden(mlp: FeedForward, tokens: sp.Expr, plan: Plan[sp.Expr]) -> list[Kept]:
     """What the hidden layer keeps: before and after the nonlinearity, and its gate."""
     w = word_bytes()
     names = ["hidden layer before the nonlinearity", "hidden layer"]
@@ -87,7 +87,7 @@ def _hidden(mlp: FeedForward, tokens: sp.Expr, plan: TransformerPlan) -> list[Ke
     return [Kept(name, tokens * mlp.width, w, plan.N_TP) for name in names]
 
 
-def _biases(mlp: FeedForward, plan: TransformerPlan, d_model: sp.Expr) -> tuple[Vector, ...]:
+def _biases(mlp: FeedForward, plan: Plan[sp.Expr], d_model: sp.Expr) -> tuple[Vector, ...]:
     if not mlp.bias:
         return ()
     width = mlp.width * (2 if mlp.gated else 1)
@@ -95,7 +95,7 @@ def _biases(mlp: FeedForward, plan: TransformerPlan, d_model: sp.Expr) -> tuple[
 
 
 def _dense(
-    name: str, mlp: FeedForward, plan: TransformerPlan, d_model: sp.Expr, tokens: sp.Expr,
+    name: str, mlp: FeedForward, plan: Plan[sp.Expr], d_model: sp.Expr, tokens: sp.Expr,
     lengths: dict[str, Dimension], dropout: bool, source: str, output: str,
 ) -> Component:
     w = word_bytes()
@@ -110,7 +110,7 @@ def _dense(
 
 
 def _router(
-    mlp: Experts, plan: TransformerPlan, d_model: sp.Expr, tokens: sp.Expr,
+    mlp: Experts, plan: Plan[sp.Expr], d_model: sp.Expr, tokens: sp.Expr,
     lengths: dict[str, Dimension], source: str,
 ) -> Component:
     w = word_bytes()
@@ -128,7 +128,7 @@ def _router(
 
 
 def _experts(
-    mlp: Experts, plan: TransformerPlan, d_model: sp.Expr, tokens: sp.Expr, dropout: bool
+    mlp: Experts, plan: Plan[sp.Expr], d_model: sp.Expr, tokens: sp.Expr, dropout: bool
 ) -> Component:
     w = word_bytes()
     seen = tokens * mlp.active * mlp.capacity

@@ -14,7 +14,7 @@ import sympy as sp
 from symscale.costs.contraction import Contraction, Dimension, einsum
 from symscale.costs.cost import Cost, total
 from symscale.costs.transformer.architecture import Architecture, Experts, Stack
-from symscale.costs.transformer.attention import Mask, attention_component
+from symscale.costs.transformer.attention import attention_component
 from symscale.costs.transformer.component import (
     ONE,
     Component,
@@ -25,7 +25,7 @@ from symscale.costs.transformer.component import (
     word_bytes,
 )
 from symscale.costs.transformer.mlp import mlp_components
-from symscale.costs.transformer.plan import SERIAL, TransformerPlan
+from symscale.costs.transformer.plan import SERIAL, Plan
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,7 @@ class Transformer:
         architecture: What it is made of.
         tokens: Tokens of a step, b. In an encoder-decoder model each side sees as many.
         context: Tokens of a sequence.
-        plan: The parallel degrees.
-        mask: "full" counts every pair of tokens in attention, "causal" only those that a
-            kernel which skips masked pairs computes.
+        plan: The parallel degrees, and what is switched on.
 
     Example:
         >>> from symscale.costs.transformer.architecture import transformer
@@ -52,8 +50,7 @@ class Transformer:
     architecture: Architecture
     tokens: sp.Expr
     context: sp.Expr
-    plan: TransformerPlan = SERIAL
-    mask: Mask = "full"
+    plan: Plan[sp.Expr] = SERIAL
 
     @cached_property
     def components(self) -> tuple[Component, ...]:
@@ -77,7 +74,7 @@ class Transformer:
         found = [
             attention_component(
                 block.attention, plan, d, self.tokens, self.context,
-                causal=block.causal, mask=self.mask, dropout=dropout, output=added,
+                causal=block.causal, dropout=dropout, output=added,
             )
         ]
         if block.cross is not None:

@@ -1,22 +1,23 @@
-"""A Transformer's parallel plan: the degrees, and what goes with them."""
+"""A parallel plan: the degrees, and the switches that go with them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from math import gcd
-from typing import Literal
+from typing import Any, Generic, TypeVar
 
 import sympy as sp
 
+from symscale.costs.switches import Switches
 from symscale.errors import InputError
 from symscale.language.symbols import symbols
 
-ONE = sp.Integer(1)
-Recomputation = Literal["none", "selective", "full"]
-Schedule = Literal["1f1b", "zero-bubble"]
+ONE: Any = sp.Integer(1)
+Size = TypeVar("Size", bound=Any, covariant=True)
+"""A degree: an expression in costs, a whole number or an array of them in a search."""
 
 
 @dataclass(frozen=True)
-class TransformerPlan:
+class Plan(Switches, Generic[Size]):
     """How a training step is spread over N_DP N_TP N_PP N_CP devices.
 
     Expert parallelism divides the replicas: the N_EP devices that share the experts of
@@ -33,74 +34,78 @@ class TransformerPlan:
         v: Interleaving: model chunks on each pipeline stage.
         kv_split: Of N_TP, the part that splits key and value heads; the rest repeats
             each of them. None for all of it.
-        sequence_parallel: Whether what tensor parallelism leaves whole (norms, dropout) is
-            split over the tokens instead: all-reduces become reduce-scatter and all-gather.
-        zero: What is sharded over the replicas: 0 nothing, 1 optimizer states, 2 gradients
-            too, 3 weights too (fully sharded data parallelism).
-        schedule: "1f1b", interleaved where v > 1, or "zero-bubble".
-        recompute: What the backward pass computes again: "none", "selective" (scores and
-            softmax of attention), "full" (each block from its input).
-        fused_attention: Whether a kernel never writes attention's scores to memory.
 
     Example:
         >>> symbolic_transformer_plan().devices
         N_CP*N_DP*N_PP*N_TP
+        >>> Plan(N_DP=4, N_TP=8, N_PP=2, zero=1).devices
+        64
     """
 
-    N_DP: sp.Expr = ONE
-    N_TP: sp.Expr = ONE
-    N_PP: sp.Expr = ONE
-    N_CP: sp.Expr = ONE
-    N_EP: sp.Expr = ONE
-    m: sp.Expr = ONE
-    v: sp.Expr = ONE
-    kv_split: sp.Expr | None = None
-    sequence_parallel: bool = False
-    zero: int = 0
-    schedule: Schedule = "1f1b"
-    recompute: Recomputation = "none"
-    fused_attention: bool = False
+    N_DP: Size = ONE
+    N_TP: Size = ONE
+    N_PP: Size = ONE
+    N_CP: Size = ONE
+    N_EP: Size = ONE
+    m: Size = ONE
+    v: Size = ONE
+    kv_split: Size | None = None
 
     @property
-    def devices(self) -> sp.Expr:
+    def devices(self) -> Size:
         """Devices in all."""
-        return self.N_DP * self.N_TP * self.N_PP * self.N_CP
+        product: Size = self.N_DP * self.N_TP * self.N_PP * self.N_CP
+        return product
 
     @property
-    def token_degree(self) -> sp.Expr:
+    def degrees(self) -> dict[str, Size]:
+        """The degrees by name, with m and v."""
+        return {name: getattr(self, name) for name in DEGREES}
+
+    @property
+    def switches(self) -> Switches:
+        """The switches alone."""
+        return Switches(**{f.name: getattr(self, f.name) for f in fields(Switches)})
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Each switch in words, by name; sequence parallelism only where tensors are split."""
+        split = self.N_TP != 1
+        return {n: x for n, x in super().words.items() if split or n != "sequence_parallel"}
+
+    @property
+    def token_degree(self) -> Size:
         """Into how many parts the tokens of a step are split."""
-        return self.N_DP * self.N_CP
+        product: Size = self.N_DP * self.N_CP
+        return product
 
     @property
-    def split_of_kv(self) -> sp.Expr:
+    def split_of_kv(self) -> Size:
         """Into how many groups of devices key and value heads are split."""
         return self.N_TP if self.kv_split is None else self.kv_split
 
     @property
-    def repeats_of_kv(self) -> sp.Expr:
+    def repeats_of_kv(self) -> Size:
         """On how many devices of a tensor-parallel group each key and value head lies."""
-        return self.N_TP / self.split_of_kv
+        quotient: Size = self.N_TP / self.split_of_kv
+        return quotient
 
     @property
-    def kept_split(self) -> sp.Expr:
+    def kept_split(self) -> Size:
         """Into how many parts a tensor-parallel group splits what tensor parallelism does not."""
         return self.N_TP if self.sequence_parallel else ONE
 
-    def serial(self) -> "TransformerPlan":
-        """Return the plan of one device."""
-        return replace(
-            self, N_DP=ONE, N_TP=ONE, N_PP=ONE, N_CP=ONE, N_EP=ONE, m=ONE, v=ONE, kv_split=None
-        )
 
+DEGREES = ("N_DP", "N_TP", "N_PP", "N_CP", "N_EP", "m", "v")
+"""The degrees of a plan, with m and v."""
 
-SERIAL = TransformerPlan()
+SERIAL: Plan[sp.Expr] = Plan()
 """The plan of one device."""
 
 
-def symbolic_transformer_plan() -> TransformerPlan:
+def symbolic_transformer_plan() -> Plan[sp.Expr]:
     """Return the plan in which every degree is its own symbol."""
-    dp, tp, pp, cp, ep, m, v = symbols("N_DP N_TP N_PP N_CP N_EP m v")
-    return TransformerPlan(dp, tp, pp, cp, ep, m, v)
+    return Plan(*symbols(" ".join(DEGREES)))
 
 
 def whole(value: sp.Expr) -> int | None:

@@ -12,7 +12,7 @@ from math import gcd, prod
 import sympy as sp
 
 from symscale.costs.transformer.communication import Communication
-from symscale.costs.transformer.plan import TransformerPlan, whole
+from symscale.costs.transformer.plan import Plan, whole
 from symscale.errors import InputError
 
 ORDER = ("N_TP", "N_CP", "N_DP", "N_PP")
@@ -35,7 +35,7 @@ class TierSplit:
         return max((i for i, degree in enumerate(self.degrees) if degree > 1), default=0)
 
 
-def split_over_tiers(plan: TransformerPlan, sizes: Sequence[int | None]) -> dict[str, TierSplit]:
+def split_over_tiers(plan: Plan[sp.Expr], sizes: Sequence[int | None]) -> dict[str, TierSplit]:
     """Return how each degree of a plan, numbers, lies over the tiers of a machine.
 
     Args:
@@ -46,7 +46,7 @@ def split_over_tiers(plan: TransformerPlan, sizes: Sequence[int | None]) -> dict
         InputError: If a degree is a formula, or the machine is too small.
 
     Example:
-        >>> plan = TransformerPlan(N_TP=sp.Integer(8), N_DP=sp.Integer(4))
+        >>> plan = Plan(N_TP=sp.Integer(8), N_DP=sp.Integer(4))
         >>> split_over_tiers(plan, [8, None])["N_DP"].degrees
         (1, 4)
     """

@@ -82,7 +82,7 @@ def own_class(runs: Sequence[Run], machine: Machine, name: str, file: str) -> Ow
     sizes = [tier.size for tier in machine.tiers]
     seen = tuple(range(0, len(runs), 2 if len(runs) >= ENOUGH else 1))
     part = [runs[i] for i in seen]
-    plans = {(r.architecture, r.context, r.switches, r.plan, r.sequences) for r in part}
+    plans = {(r.architecture, r.context, r.plan, r.sequences) for r in part}
     if len(plans) < CONSTANTS:
         raise InputError(
             f"the {len(part)} runs to fit to have too few plans, {len(plans)}, to determine "

@@ -12,14 +12,15 @@ import numpy as np
 import sympy as sp
 from scipy.optimize import least_squares
 
+from symscale.costs.switches import Switches
 from symscale.costs.transformer.architecture import Architecture
 from symscale.costs.transformer.model import Transformer
-from symscale.costs.transformer.plan import TransformerPlan
+from symscale.costs.transformer.plan import DEGREES, Plan
 from symscale.errors import InputError
 from symscale.measure.runs.runs import Run
 from symscale.simulator.transformer.step import ClusterClass, step_time
-from symscale.simulator.transformer.tiers import Array, Plans
-from symscale.simulator.transformer.work import Switches, TransformerWork, Work
+from symscale.simulator.transformer.tiers import Array
+from symscale.simulator.transformer.work import TransformerWork, Work
 
 SOFT = 0.03
 """Relative error beyond which a run pulls by its error, no longer by the square of it."""
@@ -63,23 +64,18 @@ def works_of(runs: Sequence[Run], sizes: Sequence[int | None]) -> list[Batch]:
     """
     groups: dict[object, list[int]] = {}
     for i, run in enumerate(runs):
-        groups.setdefault((run.architecture, run.context, run.switches), []).append(i)
+        groups.setdefault((run.architecture, run.context, run.plan.switches), []).append(i)
     found = []
     for indices in groups.values():
         first = runs[indices[0]]
         part = [runs[i] for i in indices]
-
-        def degree(name: str, part: Sequence[Run] = part) -> Array:
-            return np.array([run.degrees[name] for run in part], dtype=np.int64)
-
-        ones = np.ones(len(part), dtype=np.int64)
-        plans = Plans(
-            degree("N_TP"), degree("N_CP"), degree("N_DP"), degree("N_PP"), ones, degree("m"),
-            degree("v"), np.array([run.sequences for run in part], dtype=np.int64),
+        switches = first.plan.switches
+        plans: Plan[Array] = Plan(
+            *(np.array([getattr(run.plan, name) for run in part]) for name in DEGREES),
         )
-        work = _work(first.architecture, first.context, first.switches)
-        flop = work.of(plans, sizes)
-        again = _recomputed_share(first.architecture, first.context, first.switches)
+        work = _work(first.architecture, first.context, switches)
+        flop = work.of(plans, np.array([run.sequences for run in part]), sizes)
+        again = _recomputed_share(first.architecture, first.context, switches)
         found.append(Batch(np.array(indices), flop, plans.devices, flop.model_flop * again))
     return found
 
@@ -94,10 +90,8 @@ def _recomputed_share(architecture: Architecture, context: int, switches: Switch
     """FLOP with what is computed again over FLOP without."""
     if switches.recompute != "full":
         return 1.0
-    plan = TransformerPlan(recompute="full", fused_attention=switches.fused_attention)
-    model = Transformer(
-        architecture, sp.Integer(context), sp.Integer(context), plan, switches.mask
-    )
+    plan: Plan[sp.Expr] = Plan(**vars(switches))
+    model = Transformer(architecture, sp.Integer(context), sp.Integer(context), plan)
     return float(model.hardware_flop.expr / model.training_flop.expr)
 
 

@@ -3,13 +3,14 @@
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import sympy as sp
 
+from symscale.costs.switches import Mask, Recomputation, Schedule
 from symscale.costs.transformer.architecture import (
     Architecture,
     Attention,
@@ -17,9 +18,10 @@ from symscale.costs.transformer.architecture import (
     FeedForward,
     Stack,
 )
+from symscale.costs.transformer.memory import RECIPES
+from symscale.costs.transformer.plan import Plan
 from symscale.errors import printable, refusal, unknown_name
 from symscale.language.tables import read_file_bytes
-from symscale.simulator.transformer.work import Switches
 
 Metric = Literal["iteration_s", "tflops_per_device"]
 
@@ -36,16 +38,26 @@ MOST_MODELS = 200
 LEAST, MOST = 1e-6, 10**9
 MOST_BLOCKS = 10**5
 COUNTS = (
-    "gpus", "global_batch", "microbatch", "d_model", "heads", "layers", "seq_len", "tp", "dp", "pp",
+    "devices", "batch", "microbatch", "d_model", "heads", "layers", "seq", "tp", "dp", "pp",
 )
 """Columns that every file of runs has, whole numbers."""
 MEASURED = ("iteration_ms", "tflops_per_gpu")
 """Columns of what was measured, of which a file has one."""
 OPTIONAL_COUNTS = ("vocab", "d_ff", "kv_heads", "cp", "interleaving")
-FLAGS = ("gated", "sequence_parallel", "fused_attention", "causal", "sharded_optimizer")
-TEXTS = ("recompute", "device")
-COLUMNS = (*COUNTS, *MEASURED, "params_1e9", *OPTIONAL_COUNTS, *FLAGS, *TEXTS)
-"""Every column that means something."""
+FLAGS = ("gated", "sequence_parallel", "fused_attention")
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "recompute": get_args(Recomputation), "zero": ("0", "1", "2", "3"),
+    "schedule": get_args(Schedule), "mask": get_args(Mask), "recipe": tuple(RECIPES),
+}
+COLUMNS = (*COUNTS, *MEASURED, "params_1e9", *OPTIONAL_COUNTS, *FLAGS, *CHOICES, "device")
+"""Every column that means something; those of the plan are called as its options."""
+RENAMED = {
+    "gpus": "devices", "global_batch": "batch", "seq_len": "seq", "causal": "mask",
+    "sharded_optimizer": "zero",
+}
+"""What columns were called up to version 0.1, and are called now."""
+MASKS = {"0": "full", "1": "causal"}
+"""What the column causal said."""
 
 
 @dataclass(frozen=True)
@@ -57,17 +69,17 @@ class Run:
         model: What it trains; runs of one model are ranked against each other.
         architecture: Its sizes.
         context: Tokens of a sequence.
-        switches: What its plan says besides degrees.
-        degrees: N_TP, N_CP, N_DP, N_PP, m and v, by name.
+        plan: Its plan.
         sequences: Sequences of a batch.
         published: The measured value.
         metric: What it is: seconds of a step, or TFLOP/s of a device.
         device: The class or device that its row names; "" for none.
         vocabulary_assumed: Whether its row leaves the vocabulary open.
+        old_columns: The columns of its file that have another name now.
 
     Example:
         >>> run = published_runs("vtrain-a100.csv")[0]
-        >>> run.devices, run.plan
+        >>> run.plan.devices, run.plan_text
         (64, 'tp 1, dp 64, pp 1, microbatch 8')
     """
 
@@ -75,28 +87,22 @@ class Run:
     model: str
     architecture: Architecture
     context: int
-    switches: Switches
-    degrees: Mapping[str, int]
+    plan: Plan[int]
     sequences: int
     published: float
     metric: Metric = "iteration_s"
     device: str = ""
     vocabulary_assumed: bool = False
+    old_columns: tuple[str, ...] = field(default=(), compare=False)
 
     @property
-    def devices(self) -> int:
-        """Devices in all."""
-        d = self.degrees
-        return d["N_TP"] * d["N_CP"] * d["N_DP"] * d["N_PP"]
-
-    @property
-    def plan(self) -> str:
+    def plan_text(self) -> str:
         """Its plan in one line."""
-        d = self.degrees
-        size = self.sequences // (d["N_DP"] * d["m"])
-        more = f", cp {d['N_CP']}" if d["N_CP"] > 1 else ""
-        more += f", interleaved {d['v']}" if d["v"] > 1 else ""
-        return f"tp {d['N_TP']}{more}, dp {d['N_DP']}, pp {d['N_PP']}, microbatch {size}"
+        p = self.plan
+        size = self.sequences // (p.N_DP * p.m)
+        more = f", cp {p.N_CP}" if p.N_CP > 1 else ""
+        more += f", interleaved {p.v}" if p.v > 1 else ""
+        return f"tp {p.N_TP}{more}, dp {p.N_DP}, pp {p.N_PP}, microbatch {size}"
 
 
 def gpt(
@@ -179,9 +185,12 @@ def runs_of_text(text: str, where: str) -> list[Run]:
         raise refusal(where, "has a header but no runs", "give a row for each run")
     if len(numbered) > MOST_ROWS:
         raise refusal(where, f"has more than {MOST_ROWS} runs", "keep the runs in several files")
-    found = [_run(dict(_cells(header, row, f"{where}:{i}")), f"{where}:{i}")
-             for i, row in numbered[1:]]
-    if len({(run.architecture, run.context, run.switches) for run in found}) > MOST_MODELS:
+    old = tuple(name for name in header if name in RENAMED)
+    found = [
+        replace(_run(dict(_cells(header, row, f"{where}:{i}")), f"{where}:{i}"), old_columns=old)
+        for i, row in numbered[1:]
+    ]
+    if len({(run.architecture, run.context, run.plan.switches) for run in found}) > MOST_MODELS:
         raise refusal(where, f"has more than {MOST_MODELS} different models", "split it")
     return found
 
@@ -198,7 +207,8 @@ def published_runs(file: str) -> list[Run]:
 
 
 def _header(row: Sequence[str], where: str) -> list[str]:
-    names = [cell.strip() for cell in row]
+    before = [cell.strip() for cell in row]
+    names = [RENAMED.get(name, name) for name in before]
     measured = [name for name in MEASURED if name in names]
     for name in (*COUNTS, *(measured or MEASURED[:1])):
         if name not in names:
@@ -211,7 +221,7 @@ def _header(row: Sequence[str], where: str) -> list[str]:
             raise unknown_name("column", printable(name, 60), COLUMNS).with_context(where)
         if names.count(name) > 1:
             raise refusal(where, f"has the column {name} twice", "keep one")
-    return names
+    return before
 
 
 def _cells(header: Sequence[str], row: Sequence[str], where: str) -> list[tuple[str, str]]:
@@ -220,13 +230,20 @@ def _cells(header: Sequence[str], row: Sequence[str], where: str) -> list[tuple[
             where, f"has {len(row)} values for {len(header)} columns",
             "write decimals with a point, not a comma, and cut no line short",
         )
-    return [(name, cell.strip()) for name, cell in zip(header, row, strict=True)]
+    cells = [(name, cell.strip()) for name, cell in zip(header, row, strict=True)]
+    return [
+        (RENAMED.get(name, name), MASKS.get(cell, cell) if name == "causal" else cell)
+        for name, cell in cells
+    ]
 
 
 def _run(cells: Mapping[str, str], where: str) -> Run:
     n = {name: _count(cells[name], name, where) for name in COUNTS}
     more = {name: _count(cells[name], name, where) for name in OPTIONAL_COUNTS if cells.get(name)}
     flags = {name: _flag(cells[name], name, where) for name in FLAGS if cells.get(name)}
+    switches: dict[str, Any] = {
+        name: _choice(cells[name], name, where) for name in CHOICES if cells.get(name)
+    }
     measured = next(name for name in MEASURED if name in cells)
     published = _positive(cells[measured], measured, where)
     timed = measured == "iteration_ms"
@@ -234,28 +251,18 @@ def _run(cells: Mapping[str, str], where: str) -> Run:
         _positive(cells["params_1e9"], "params_1e9", where)
     cp, v = more.get("cp", 1), more.get("interleaving", 1)
     _check(n, more, cp, v, where)
-    recompute = cells.get("recompute") or "full"
-    if recompute not in ("none", "selective", "full"):
-        raise unknown_name("recompute", printable(recompute, 60), ("none", "selective", "full")) \
-            .with_context(where)
+    gated = flags.pop("gated", False)
+    switches = {"recompute": "full", **switches, **flags, "zero": int(switches.get("zero", 0))}
     architecture = gpt(
-        n["d_model"], n["layers"], n["heads"], n["seq_len"], more.get("vocab", VOCABULARY),
-        more.get("d_ff"), more.get("kv_heads"), flags.get("gated", False),
+        n["d_model"], n["layers"], n["heads"], n["seq"], more.get("vocab", VOCABULARY),
+        more.get("d_ff"), more.get("kv_heads"), gated,
     )
-    switches = Switches(
-        sequence_parallel=flags.get("sequence_parallel", False),
-        fused_attention=flags.get("fused_attention", False),
-        mask="causal" if flags.get("causal", False) else "full",
-        zero=int(flags.get("sharded_optimizer", False)),
-        recompute=recompute,  # type: ignore[arg-type]
+    plan = Plan(
+        n["dp"], n["tp"], n["pp"], cp, 1, n["batch"] // (n["dp"] * n["microbatch"]), v, **switches
     )
-    degrees = {
-        "N_TP": n["tp"], "N_CP": cp, "N_DP": n["dp"], "N_PP": n["pp"],
-        "m": n["global_batch"] // (n["dp"] * n["microbatch"]), "v": v,
-    }
     return Run(
         f"row {where.rpartition(':')[2]}", cells.get("params_1e9") or architecture.name,
-        architecture, n["seq_len"], switches, degrees, n["global_batch"],
+        architecture, n["seq"], plan, n["batch"],
         published / 1000 if timed else published,
         "iteration_s" if timed else "tflops_per_device", cells.get("device", ""),
         "vocab" not in more,
@@ -269,17 +276,16 @@ def _check(
     kv = more.get("kv_heads", n["heads"])
     product = n["tp"] * n["dp"] * n["pp"] * cp
     rules = (
-        (product == n["gpus"], f"tp x dp x pp is {product}, not gpus = {n['gpus']}"),
-        (n["global_batch"] % (n["dp"] * n["microbatch"]) == 0,
-         f"dp x microbatch = {n['dp'] * n['microbatch']} does not divide global_batch = "
-         f"{n['global_batch']}"),
+        (product == n["devices"], f"tp x dp x pp is {product}, not devices = {n['devices']}"),
+        (n["batch"] % (n["dp"] * n["microbatch"]) == 0,
+         f"dp x microbatch = {n['dp'] * n['microbatch']} does not divide batch = {n['batch']}"),
         (n["d_model"] % n["heads"] == 0, f"heads {n['heads']} do not divide d_model"),
         (n["heads"] % kv == 0, f"kv_heads {kv} do not divide heads"),
         (n["heads"] % n["tp"] == 0, f"tp {n['tp']} does not divide heads {n['heads']}"),
         (n["layers"] <= MOST_BLOCKS, f"layers {n['layers']} exceed {MOST_BLOCKS}"),
         (n["pp"] <= n["layers"], f"pp {n['pp']} exceeds {n['layers']} layers"),
         (v <= -(-n["layers"] // n["pp"]), f"interleaving {v} exceeds the layers of a stage"),
-        (n["seq_len"] % cp == 0, f"cp {cp} does not divide seq_len"),
+        (n["seq"] % cp == 0, f"cp {cp} does not divide seq"),
     )
     for holds, problem in rules:
         if not holds:
@@ -309,6 +315,12 @@ def _positive(text: str, name: str, where: str) -> float:
     if number < LEAST:
         raise refusal(where, f"{name} {printable(text)} is too small", "correct the row")
     return number
+
+
+def _choice(text: str, name: str, where: str) -> str:
+    if text not in CHOICES[name]:
+        raise unknown_name(name, printable(text, 60), CHOICES[name]).with_context(where)
+    return text
 
 
 def _flag(text: str, name: str, where: str) -> bool:

@@ -1,10 +1,11 @@
 """The costs of a Transformer as a document."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sympy as sp
 
+from symscale.costs.switches import Switches
 from symscale.costs.transformer.communication import Communication
 from symscale.language.sources import load_sources
 from symscale.pages.formats.document import (
@@ -32,6 +33,7 @@ def costs_document(answer: CostAnswer) -> Document:
     """The costs of a model: components, communication, memory, conventions."""
     references = References()
     blocks: list[Block] = [_subject(answer, references), _plan(answer)]
+    blocks += taken(answer.request.defaults("cost"))
     blocks.append(_sizes(answer))
     blocks += _components(answer)
     blocks += _communication(answer)
@@ -75,18 +77,19 @@ def _plan(answer: CostAnswer) -> Paragraph:
         parts += [", interleaving ", *_inline(plan.v)]
     if answer.stage:
         parts.append(f"; {answer.stage}")
+    plain = Switches().words
     switches = [
-        text for wanted, text in (
-            (plan.sequence_parallel, "sequence parallelism"),
-            (plan.zero > 0, f"sharding stage {plan.zero}"),
-            (plan.schedule == "zero-bubble", "zero-bubble schedule"),
-            (plan.recompute != "none", f"{plan.recompute} recomputation"),
-            (plan.fused_attention, "fused attention"),
-        ) if wanted
+        text for name, text in plan.words.items()
+        if text != plain[name] and name not in ("mask", "recipe")
     ]
     if switches:
         parts.append("; with " + ", ".join(switches))
     return paragraph(*parts, ".")
+
+
+def taken(defaults: Mapping[str, str]) -> list[Block]:
+    """The sentence that names the switches which nobody set."""
+    return [paragraph(f"By default: {', '.join(defaults.values())}.")] if defaults else []
 
 
 def _inline(expr: sp.Expr, unit: str = "") -> list[str | Formula | Number]:
@@ -269,7 +272,8 @@ def costs_data(answer: CostAnswer) -> dict[str, Any]:
             "interleaving": value(plan.v), "devices": value(plan.devices),
             "sequence_parallel": plan.sequence_parallel, "zero": plan.zero,
             "schedule": plan.schedule, "recompute": plan.recompute,
-            "fused_attention": plan.fused_attention, "stages": answer.stage,
+            "fused_attention": plan.fused_attention, "mask": plan.mask, "recipe": plan.recipe,
+            "defaults": list(answer.request.defaults("cost")), "stages": answer.stage,
         },
         "hardware": None if answer.machine is None else answer.machine.name,
         "parameters": value(model.parameters),

@@ -14,8 +14,9 @@ from symscale.pages.formats.document import (
     Table,
     paragraph,
 )
+from symscale.pages.of.cost import taken
 from symscale.pages.page import Page
-from symscale.simulator.transformer.planning import PlannedStep, Question, TransformerPlans
+from symscale.simulator.transformer.planning import PlannedStep, TransformerPlans
 
 LABELS = {
     "N_DP": "data", "N_TP": "tensor", "N_PP": "pipeline", "N_CP": "context", "N_EP": "expert",
@@ -46,8 +47,10 @@ def transformer_plan_document(found: TransformerPlans) -> Document:
                       Number(days, "d", 4), ".")
         )
     blocks += [
-        Heading("Plan"), _degrees(best, machine), paragraph(f"{_schedule(question, best)}."),
+        Heading("Plan"), _degrees(best, machine), paragraph(f"{_schedule(best)}."),
     ]
+    words = best.plan.words
+    blocks += taken({name: words[name] for name in question.defaults if name in words})
     blocks += [Heading("Time of a step"), _times(best)]
     blocks.append(paragraph(
         f"Of the step {best.bubble * 100:.1f} % fills and drains the pipeline; it is contained in "
@@ -66,36 +69,36 @@ def transformer_plan_document(found: TransformerPlans) -> Document:
     )
 
 
-def _degrees(plan: PlannedStep, machine: Machine) -> Table:
+def _degrees(step: PlannedStep, machine: Machine) -> Table:
     columns = [Column("split"), *(Column(t.name, right=True) for t in machine.tiers),
                Column("in all", right=True)]
     rows: list[tuple[Cell, ...]] = []
     for name, label in LABELS.items():
-        rows.append((label, *map(str, plan.by_tier[name]), str(plan.degrees[name])))
+        rows.append((label, *map(str, step.by_tier[name]), str(step.plan.degrees[name])))
     return Table(tuple(columns), tuple(rows))
 
 
-def _schedule(question: Question, plan: PlannedStep) -> str:
-    s = question.switches
-    parts = [f"{plan.degrees['m']} microbatches"]
-    if plan.degrees["v"] > 1:
-        parts.append(f"interleaving {plan.degrees['v']}")
-    parts.append("zero-bubble schedule" if s.schedule == "zero-bubble" else "1F1B")
-    parts.append(f"recomputation: {plan.recompute}")
-    if s.sequence_parallel:
+def _schedule(step: PlannedStep) -> str:
+    found = step.plan
+    parts = [f"{found.m} microbatches"]
+    if found.v > 1:
+        parts.append(f"interleaving {found.v}")
+    parts.append("zero-bubble schedule" if found.schedule == "zero-bubble" else "1F1B")
+    parts.append(f"recomputation: {found.recompute}")
+    if found.sequence_parallel and found.N_TP > 1:
         parts.append("sequence parallelism")
-    if s.fused_attention:
+    if found.fused_attention:
         parts.append("fused attention")
-    parts.append(f"sharding stage {s.zero}, recipe {s.recipe}")
+    parts.append(f"sharding stage {found.zero}, recipe {found.recipe}")
     return "; ".join(parts)
 
 
-def _times(plan: PlannedStep) -> Table:
+def _times(step: PlannedStep) -> Table:
     rows: list[tuple[Cell, ...]] = [
-        (name, Number(seconds * 1e3, digits=4), f"{seconds / plan.seconds * 100:.1f} %")
-        for name, seconds in plan.components.items()
+        (name, Number(seconds * 1e3, digits=4), f"{seconds / step.seconds * 100:.1f} %")
+        for name, seconds in step.components.items()
     ]
-    rows.append(("step", Number(plan.seconds * 1e3, digits=4), "100.0 %"))
+    rows.append(("step", Number(step.seconds * 1e3, digits=4), "100.0 %"))
     columns = (Column("component"), Column("ms", right=True), Column("of the step", right=True))
     return Table(columns, tuple(rows))
 
@@ -104,9 +107,9 @@ def _runners_up(plans: Sequence[PlannedStep]) -> Table:
     columns = [*(Column(label, right=True) for label in LABELS.values()), Column("m", right=True),
                Column("v", right=True), Column("recompute"), Column("MFU", right=True)]
     rows: list[tuple[Cell, ...]] = [
-        (*(str(plan.degrees[name]) for name in LABELS), str(plan.degrees["m"]),
-         str(plan.degrees["v"]), plan.recompute, f"{plan.mfu:.4f}")
-        for plan in plans
+        (*(str(step.plan.degrees[name]) for name in LABELS), str(step.plan.m),
+         str(step.plan.v), step.plan.recompute, f"{step.mfu:.4f}")
+        for step in plans
     ]
     return Table(tuple(columns), tuple(rows))
 
@@ -129,22 +132,27 @@ def transformer_plan_data(found: TransformerPlans) -> dict[str, Any]:
             ],
             "block_overhead_s": cluster.block_overhead_s, "overlap": cluster.overlap,
         },
+        "switches": {
+            name: switch for name, switch in vars(question.plan.switches).items()
+            if name != "recompute"
+        },
+        "defaults": list(question.defaults),
         "plans": [
             {
-                "degrees": plan.degrees,
-                "by_tier": {name: list(parts) for name, parts in plan.by_tier.items()},
-                "recompute": plan.recompute,
-                "step_s": plan.seconds,
-                "components_s": plan.components,
-                "binds": plan.binds,
-                "bubble": plan.bubble,
-                "mfu": plan.mfu,
-                "memory_bytes": plan.memory_bytes,
-                "network_bytes": plan.network_bytes,
+                "degrees": step.plan.degrees,
+                "by_tier": {name: list(parts) for name, parts in step.by_tier.items()},
+                "recompute": step.plan.recompute,
+                "step_s": step.seconds,
+                "components_s": step.components,
+                "binds": step.binds,
+                "bubble": step.bubble,
+                "mfu": step.mfu,
+                "memory_bytes": step.memory_bytes,
+                "network_bytes": step.network_bytes,
                 "training_s": None if training_tokens is None
-                else training_tokens / tokens * plan.seconds,
+                else training_tokens / tokens * step.seconds,
             }
-            for plan in plans
+            for step in plans
         ],
     }
 

@@ -19,7 +19,7 @@ from symscale.pages.formats.document import (
     paragraph,
 )
 from symscale.pages.formats.json import Json, formula_data, number
-from symscale.pages.of.cost import shown, value
+from symscale.pages.of.cost import shown, taken, value
 from symscale.pages.page import Page
 from symscale.studies.comp_vs_comm.answer import Ratio, RatioAnswer
 
@@ -28,6 +28,7 @@ def ratios_document(answer: RatioAnswer) -> Document:
     """Edge, slack, share and the rest: formulas, leading terms, growth, numbers."""
     architecture = answer.request.model.architecture
     blocks: list[Block] = [paragraph(*_subject(answer))]
+    blocks += taken(answer.request.defaults("ratio"))
     if answer.nothing_waits:
         blocks.append(paragraph(
             "No communication is serialized under this plan: its share is 0 whatever k is, and "
@@ -109,7 +110,9 @@ def ratios_data(answer: RatioAnswer) -> dict[str, Any]:
         "hardware": None if answer.machine is None else answer.machine.name,
         "tier": None if answer.tier is None else answer.tier.name,
         "plan": {"tp": value(plan.N_TP), "dp": value(plan.N_DP), "cp": value(plan.N_CP),
-                 "ep": value(plan.N_EP)},
+                 "ep": value(plan.N_EP), "sequence_parallel": plan.sequence_parallel,
+                 "recompute": plan.recompute, "mask": plan.mask,
+                 "defaults": list(answer.request.defaults("ratio"))},
         "tokens_per_sequence": value(answer.request.model.context),
         "edge": None, "edge-word": None,
         **named,

@@ -18,7 +18,8 @@ from symscale.pages.of.symbols import Symbols
 from symscale.simulator.transformer.planning import tensor_degrees
 from symscale.studies.comp_vs_comm.answer import ratio_answer
 from symscale.studies.cost.answer import cost_answer
-from symscale.studies.requests.transformer import PlanOptions, transformer_request
+from symscale.studies.requests.plan_options import PlanOptions
+from symscale.studies.requests.transformer import transformer_request
 from symscale.studies.training.answer import LimitsAnswer, cliffs, training_limits
 
 DERIVATIONS = ("training-limits", "utilization-cliffs", "tensor-shard", "nanobatch",

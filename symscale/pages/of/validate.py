@@ -200,7 +200,7 @@ def _rows(rows: Sequence[ComparedRun]) -> Table:
     for row in rows:
         unit = UNITS[row.run.metric]
         cells.append((
-            row.run.where.removeprefix("row "), row.run.model, row.run.plan,
+            row.run.where.removeprefix("row "), row.run.model, row.run.plan_text,
             Number(row.run.published, unit, 5), Number(row.computed, unit, 4),
             percent(row.difference), *(["seen" if row.seen else ""] if fitted else []),
         ))
@@ -215,7 +215,7 @@ def _choices(found: Sequence[PlanChoice]) -> list[Block]:
         Column("predicted best", wrap=True, share=0.4), Column("it took", right=True),
     )
     rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (c.model, str(c.runs), _rank(c.rank_correlation), c.chosen.plan, f"{percent(c.excess)}")
+        (c.model, str(c.runs), _rank(c.rank_correlation), c.chosen.plan_text, percent(c.excess))
         for c in found
     )
     caption = "Rank correlation within a model; how much longer than the best its choice took."
@@ -293,8 +293,8 @@ def _summary(found: Summary) -> dict[str, Json]:
 def _row(row: ComparedRun, name: str) -> dict[str, Json]:
     run = row.run
     return {
-        "set": name, "row": run.where, "model": run.model, "plan": run.plan,
-        "devices": run.devices, "metric": run.metric, "unit": UNITS[run.metric],
+        "set": name, "row": run.where, "model": run.model, "plan": run.plan_text,
+        "devices": run.plan.devices, "metric": run.metric, "unit": UNITS[run.metric],
         "published": run.published, "computed": row.computed,
         "relative_difference": row.difference, "class": row.cluster, "seen": row.seen,
     }
@@ -304,7 +304,8 @@ def _choice_data(found: Sequence[PlanChoice]) -> list[Json]:
     return [
         {
             "model": c.model, "runs": c.runs, "rank_correlation": c.rank_correlation,
-            "predicted_best": c.chosen.plan, "measured_best": c.best.plan, "excess": c.excess,
+            "predicted_best": c.chosen.plan_text, "measured_best": c.best.plan_text,
+            "excess": c.excess,
         }
         for c in found
     ]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from symscale.costs.sparse_mlp.plan import DEGREES
 from symscale.facts.machines.lumped import Machine
 from symscale.language.symbols import tier_notation
 from symscale.simulator.compiled import Compiled
@@ -23,7 +24,6 @@ from symscale.simulator.sparse_mlp.evaluate import (
 from symscale.simulator.sparse_mlp.network import tensor_time
 from symscale.simulator.sparse_mlp.parameters import device_values, is_distributed, network_values
 from symscale.simulator.sparse_mlp.space import (
-    ORDER,
     Degrees,
     Ints,
     Pipelines,
@@ -247,7 +247,7 @@ def _columns(
     for name in models[0]:
         columns[name] = np.array([model[name] for model in models])[degrees.owner]
     columns["N"] = np.array([float(p.devices) for p in problems])[degrees.owner]
-    for index, name in enumerate(ORDER):
+    for index, name in enumerate(DEGREES):
         columns[name] = degrees.table[index].astype(float)
     return columns
 
@@ -255,7 +255,7 @@ def _columns(
 def _lowest_degrees(columns: Mapping[str, Any], inner: Ints, tiers: int) -> dict[str, Any]:
     """Each degree on the lowest tiers, as far as it divides their devices."""
     degrees: dict[str, Any] = {}
-    for name in ORDER:
+    for name in DEGREES:
         whole = columns[name]
         low = np.gcd(whole.astype(np.int64), inner).astype(float)
         for tier in range(1, tiers + 1):

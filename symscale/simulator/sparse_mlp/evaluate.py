@@ -15,10 +15,10 @@ from functools import lru_cache
 from typing import Any
 
 from symscale.costs.sparse_mlp.model import sparse_mlp
+from symscale.costs.sparse_mlp.plan import DEGREES
 from symscale.facts.machines.lumped import Machine
 from symscale.language.symbols import tier_notation
 from symscale.simulator.compiled import Compiled
-from symscale.simulator.sparse_mlp.network import DEGREES
 from symscale.simulator.sparse_mlp.parameters import (
     WORD_BYTES,
     device_values,

@@ -19,11 +19,9 @@ from symscale.costs.contraction import Reduction
 from symscale.costs.cost import Cost, cost, total
 from symscale.costs.pipeline import PASSES
 from symscale.costs.sparse_mlp.model import sparse_mlp
+from symscale.costs.sparse_mlp.plan import DEGREES
 from symscale.language.symbols import symbol, symbols, tier_symbol
 from symscale.simulator.extremes import greatest
-
-DEGREES = ("N_DP", "N_TP_model", "N_TP_ff", "N_PP", "N_EP")
-"""The degrees that are split over tiers."""
 
 PHASES = 2
 """An all-reduce is a reduce-scatter and an all-gather, each with the latency of its tier."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from symscale.costs.sparse_mlp.plan import DEGREES
 from symscale.facts.machines.lumped import Machine
 from symscale.language.symbols import tier_notation
 from symscale.simulator.sparse_mlp.candidates import (
@@ -25,7 +26,6 @@ from symscale.simulator.sparse_mlp.candidates import (
 )
 from symscale.simulator.sparse_mlp.parameters import network_values
 from symscale.simulator.sparse_mlp.space import (
-    ORDER,
     PUBLISHED_SPACE,
     Ints,
     SearchProblem,
@@ -225,7 +225,7 @@ def _try_tiers(machine: Machine, table: Candidates, rows: Ints, schedule: Schedu
         inner = inner_splits(sizes).prod(axis=1)
         totals = table.degrees.table[:, degrees[members]]
         good = np.ones((len(members), len(inner)), dtype=bool)
-        for index in range(len(ORDER)):
+        for index in range(len(DEGREES)):
             good &= totals[index][:, None] % inner[None, :, index] == 0
         fits[members, : len(inner)] = good
     chosen, split = np.nonzero(fits[place])
@@ -234,7 +234,7 @@ def _try_tiers(machine: Machine, table: Candidates, rows: Ints, schedule: Schedu
     tiers = len(machine.tiers)
     columns = needed(table.columns, tiers, picked)
     lower = table.lower_degrees(picked, split)
-    for index, name in enumerate(ORDER):
+    for index, name in enumerate(DEGREES):
         rest = table.columns[name][picked]
         for tier in range(1, tiers):
             here = lower[:, tier - 1, index].astype(float)
@@ -253,7 +253,7 @@ def _found(
     row = pool.row[k : k + 1]
     lower = table.lower_degrees(row, pool.split[k : k + 1])[0]
     degrees = {}
-    for index, name in enumerate(ORDER):
+    for index, name in enumerate(DEGREES):
         inner = [int(x) for x in lower[:, index]]
         whole = int(table.columns[name][row[0]])
         degrees[name] = (*inner, whole // int(np.prod(inner, dtype=np.int64)))

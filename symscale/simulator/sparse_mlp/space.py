@@ -18,6 +18,7 @@ import numpy as np
 import sympy as sp
 
 from symscale.costs.pipeline import microbatches_without_bubble
+from symscale.costs.sparse_mlp.plan import DEGREES
 from symscale.facts.machines.lumped import Machine
 from symscale.simulator.sparse_mlp.shapes import Shape
 
@@ -29,9 +30,6 @@ MOST_DEVICES = 2**62
 
 WIDEST_SPLIT = 4
 """N_TP_ff is at most so many times the root of N_TP, and at least the root."""
-
-ORDER = ("N_DP", "N_TP_model", "N_TP_ff", "N_PP", "N_EP")
-"""The order of degrees in arrays."""
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -177,7 +175,7 @@ WIDE_SPACE = Space("wide", _all_degrees, all_pipelines, True, False, True)
 
 @lru_cache(maxsize=512)
 def _table(space: Space, devices: int, experts: int) -> Ints:
-    """The degrees of a cluster, in the order of `ORDER`, for a model of so many experts."""
+    """The degrees of a cluster, in the order of `DEGREES`, for a model of so many experts."""
     most = gcd(devices, experts)
     parts = []
     for degree in divisors(most) if space.experts else (most,):
@@ -191,7 +189,7 @@ class Degrees:
     """Plans of several models on clusters, but for microbatches and tiers.
 
     Attributes:
-        table: The degrees, a row for each name of `ORDER`.
+        table: The degrees, a row for each name of `DEGREES`.
         owner: Which model and cluster each belongs to.
     """
 
@@ -200,7 +198,7 @@ class Degrees:
 
     def of(self, name: str) -> Ints:
         """The column of a degree."""
-        return self.table[ORDER.index(name)]
+        return self.table[DEGREES.index(name)]
 
     def take(self, chosen: Any) -> "Degrees":
         """Some of the plans."""
@@ -222,7 +220,7 @@ def degrees_of(space: Space, problems: Sequence[SearchProblem]) -> Degrees:
         >>> degrees_of(PUBLISHED_SPACE, [SearchProblem(make_shape(12288), 2048)]).table.shape[1]
         145
     """
-    none = np.zeros((len(ORDER), 0), dtype=np.int64)
+    none = np.zeros((len(DEGREES), 0), dtype=np.int64)
     tables = [
         _table(space, p.devices, p.shape.experts) if _divides(p) else none for p in problems
     ]
@@ -231,7 +229,7 @@ def degrees_of(space: Space, problems: Sequence[SearchProblem]) -> Degrees:
 
     def divides(name: str, whole: Callable[[Shape], int]) -> np.ndarray[Any, Any]:
         split = np.array([whole(p.shape) for p in problems], dtype=np.int64)[owner]
-        return split % table[ORDER.index(name)] == 0
+        return split % table[DEGREES.index(name)] == 0
 
     fits = np.nonzero(
         divides("N_PP", lambda s: s.layers)
@@ -345,9 +343,9 @@ def inner_splits(sizes: tuple[int, ...]) -> Ints:
         >>> inner_splits((8,)).shape, inner_splits(()).shape
         ((35, 1, 5), (1, 0, 5))
     """
-    table = np.ones((1, 0, len(ORDER)), dtype=np.int64)
+    table = np.ones((1, 0, len(DEGREES)), dtype=np.int64)
     for size in sizes:
-        here = np.array(_factorizations(size, len(ORDER)), dtype=np.int64)[:, None, :]
+        here = np.array(_factorizations(size, len(DEGREES)), dtype=np.int64)[:, None, :]
         repeated = np.repeat(table, len(here), axis=0)
         table = np.concatenate([repeated, np.tile(here, (len(table), 1, 1))], axis=1)
     return table

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import Any
 
+from symscale.costs.sparse_mlp.plan import DEGREES
 from symscale.errors import InputError
 from symscale.facts.machines.lumped import Machine
 from symscale.simulator.sparse_mlp.curve import LINEAR_SHARE, QUARTER_S, Point
-from symscale.simulator.sparse_mlp.network import DEGREES
 from symscale.simulator.sparse_mlp.parameters import device_values
 
 MONTH_S = QUARTER_S / 3

@@ -9,10 +9,10 @@ from math import prod
 
 import numpy as np
 
+from symscale.costs.sparse_mlp.plan import DEGREES
 from symscale.errors import InputError, SymscaleError
 from symscale.facts.machines.lumped import Machine, load_machine
 from symscale.simulator.sparse_mlp.evaluate import by_tier, evaluate
-from symscale.simulator.sparse_mlp.network import DEGREES
 from symscale.simulator.sparse_mlp.step import Schedule
 from symscale.simulator.tables.curves import Row, levels_text
 

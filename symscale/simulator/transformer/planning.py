@@ -7,8 +7,9 @@ from itertools import product
 import numpy as np
 
 from symscale.answers import Answer
+from symscale.costs.switches import USUAL, Recomputation, Switches
 from symscale.costs.transformer.architecture import Architecture, Experts, FeedForward
-from symscale.costs.transformer.plan import whole
+from symscale.costs.transformer.plan import DEGREES, Plan, whole
 from symscale.errors import InfeasibleError, InputError
 from symscale.facts.machines.lumped import Machine
 from symscale.simulator.transformer.step import (
@@ -17,13 +18,14 @@ from symscale.simulator.transformer.step import (
     class_of_machine,
     step_time,
 )
-from symscale.simulator.transformer.tiers import Plans, split_plans
-from symscale.simulator.transformer.work import Switches, TransformerWork, Work
+from symscale.simulator.transformer.tiers import Array, split_plans
+from symscale.simulator.transformer.work import TransformerWork, Work
 
 MOST_DEVICES = 2**40
 MOST_DOUBLINGS = 20
 MOST_INTERLEAVING = 12
 MICROBATCHES = (1, 2, 4, 8, 16, 32)
+RECOMPUTATIONS: tuple[Recomputation, ...] = ("none", "selective", "full")
 
 
 @dataclass(frozen=True)
@@ -35,16 +37,33 @@ class Question:
         context: Tokens of a sequence.
         sequences: Sequences of a batch.
         devices: Devices of the cluster.
-        switches: What is fixed besides the degrees; the recomputation is searched over.
-        fixed: Degrees that the user fixes, by name.
+        plan: The switches, and the degrees that are fixed; None for those to be found.
+        recompute: What is computed again; None for what is found best.
+        defaults: Names of the switches that nobody set.
     """
 
     architecture: Architecture
     context: int
     sequences: int
     devices: int
-    switches: Switches
-    fixed: dict[str, int]
+    plan: Plan[int | None]
+    recompute: Recomputation | None = None
+    defaults: tuple[str, ...] = ()
+
+    @property
+    def fixed(self) -> dict[str, int]:
+        """The degrees that are fixed, by name."""
+        return {name: n for name, n in self.plan.degrees.items() if n is not None}
+
+
+def searched(switches: Switches = USUAL, **fixed: int) -> Plan[int | None]:
+    """Return the plan whose degrees are to be found, but for those that are fixed.
+
+    Example:
+        >>> searched(N_TP=8).degrees["N_TP"], searched().N_DP is None
+        (8, True)
+    """
+    return Plan(*map(fixed.get, DEGREES), **vars(switches))
 
 
 @dataclass(frozen=True)
@@ -52,9 +71,8 @@ class PlannedStep:
     """A plan with its time.
 
     Attributes:
-        degrees: Degrees by name, with m and v.
+        plan: The plan.
         by_tier: Each degree over the tiers, innermost first.
-        recompute: What is computed again.
         seconds: Time of a step.
         components: Its components, seconds.
         bubble: Share of the step that fills and drains the pipeline.
@@ -63,9 +81,8 @@ class PlannedStep:
         network_bytes: What a device sends over all links.
     """
 
-    degrees: dict[str, int]
+    plan: Plan[int]
     by_tier: dict[str, tuple[int, ...]]
-    recompute: str
     seconds: float
     components: dict[str, float]
     bubble: float
@@ -100,30 +117,27 @@ def best_transformer_plans(
     Example:
         >>> from symscale.facts.machines.lumped import load_machine
         >>> from symscale.facts.models.zoo import load_model
-        >>> asked = Question(load_model("llama-2-7b"), 4096, 256, 64,
-        ...     Switches(fused_attention=True, zero=1, sequence_parallel=True), {})
+        >>> asked = Question(load_model("llama-2-7b"), 4096, 256, 64, searched())
         >>> best = best_transformer_plans(asked, load_machine("a100-sxm"))[0]
-        >>> best.degrees["N_TP"], best.recompute
+        >>> best.plan.N_TP, best.plan.recompute
         (2, 'none')
     """
     cluster = cluster or class_of_machine(machine)
     capacity = float(machine.memory_capacity_bytes)
     sizes = [tier.size for tier in machine.tiers]
     rows = _candidates(question)
-    if not len(rows):
+    if not len(rows.m):
         raise InfeasibleError(_nothing_divides(question))
     found: list[PlannedStep] = []
     least = float("inf")
-    for recompute in ("none", "selective", "full"):
-        if question.switches.fused_attention and recompute == "selective":
+    for recompute in (question.recompute,) if question.recompute else RECOMPUTATIONS:
+        if question.plan.fused_attention and recompute == "selective" != question.recompute:
             continue  # scores are not kept anyway
-        work = TransformerWork(
-            question.architecture, question.context,
-            replace(question.switches, recompute=recompute),
-        )
-        amounts = work.of(rows, sizes)
+        plans = replace(rows, recompute=recompute)
+        work = TransformerWork(question.architecture, question.context, plans.switches)
+        amounts = work.of(plans, question.sequences, sizes)
         least = min(least, float(amounts.memory_bytes.min()))
-        found += _fitting(rows, amounts, cluster, capacity, sizes, recompute, count)
+        found += _fitting(plans, amounts, cluster, capacity, sizes, count)
     if not found:
         raise InfeasibleError(_does_not_fit(question, machine, least))
     found.sort(key=lambda plan: (plan.seconds, plan.network_bytes))
@@ -131,8 +145,8 @@ def best_transformer_plans(
 
 
 def _fitting(
-    plans: Plans, work: Work, cluster: ClusterClass, capacity: float,
-    sizes: Sequence[int | None], recompute: str, count: int,
+    plans: Plan[Array], work: Work, cluster: ClusterClass, capacity: float,
+    sizes: Sequence[int | None], count: int,
 ) -> list[PlannedStep]:
     times = step_time(work, plans.devices, cluster)
     sent = (
@@ -143,34 +157,30 @@ def _fitting(
     tiers = split_plans(plans, sizes)
     return [
         PlannedStep(
-            {name: int(getattr(plans, name)[i]) for name in plans.__dataclass_fields__
-             if name != "sequences"},
+            Plan(*(int(degree[i]) for degree in plans.degrees.values()), **vars(plans.switches)),
             {name: tuple(int(x) for x in tiers[name][:, i])
              for name in ("N_TP", "N_CP", "N_DP", "N_PP", "N_EP")},
-            recompute, float(times.total[i]),
-            {name: float(np.broadcast_to(times.components[name], len(plans))[i])
+            float(times.total[i]),
+            {name: float(np.broadcast_to(times.components[name], plans.m.shape)[i])
              for name in COMPONENTS},
-            float(np.broadcast_to(times.bubble, len(plans))[i]), float(times.mfu[i]),
+            float(np.broadcast_to(times.bubble, plans.m.shape)[i]), float(times.mfu[i]),
             float(work.memory_bytes[i]), float(sent[i]),
         )
         for i in order
     ]
 
 
-def _candidates(question: Question) -> Plans:
+def _candidates(question: Question) -> Plan[Array]:
     """Every plan that divides what it splits, as arrays."""
-    rows = np.array(list(_degrees(question)), dtype=np.int64)
-    if not len(rows):
-        rows = np.zeros((0, 7), dtype=np.int64)
-    tp, cp, dp, pp, ep, m, v = rows.T
-    return Plans(tp, cp, dp, pp, ep, m, v, np.full(len(rows), question.sequences, dtype=np.int64))
+    rows = np.array(list(_degrees(question)), dtype=np.int64).reshape(-1, len(DEGREES))
+    return Plan(*rows.T, **vars(question.plan.switches))
 
 
 def _degrees(question: Question) -> Iterator[tuple[int, ...]]:
-    """N_TP, N_CP, N_DP, N_PP, N_EP, m and v of every plan."""
+    """The degrees of every plan, in the order of `DEGREES`."""
     fixed, architecture = question.fixed, question.architecture
     layers = int(architecture.layers)
-    zero_bubble = question.switches.schedule == "zero-bubble"
+    zero_bubble = question.plan.schedule == "zero-bubble"
     for tp in _wanted("N_TP", tensor_degrees(architecture), fixed):
         contexts = _wanted("N_CP", _divisors(question.context, 64), fixed)
         for cp, pp in product(contexts, _wanted("N_PP", range(1, layers + 1), fixed)):
@@ -188,7 +198,7 @@ def _degrees(question: Question) -> Iterator[tuple[int, ...]]:
                     if zero_bubble and pp > 1 and m < 2 * pp:
                         continue
                     for v in _wanted("v", _interleavings(layers, pp, m, zero_bubble), fixed):
-                        yield tp, cp, dp, pp, ep, m, v
+                        yield dp, tp, pp, cp, ep, m, v
 
 
 def _wanted(name: str, values: Iterable[int], fixed: dict[str, int]) -> list[int]:
@@ -261,7 +271,8 @@ def _smallest_cluster(question: Question, machine: Machine) -> int | None:
     """The smallest doubling of the cluster on which some plan fits."""
     sizes = [tier.size for tier in machine.tiers]
     work = TransformerWork(
-        question.architecture, question.context, replace(question.switches, recompute="full")
+        question.architecture, question.context,
+        replace(question.plan.switches, recompute=question.recompute or "full"),
     )
     devices = question.devices
     for _ in range(MOST_DOUBLINGS):
@@ -269,8 +280,8 @@ def _smallest_cluster(question: Question, machine: Machine) -> int | None:
         if devices > MOST_DEVICES:
             return None
         rows = _candidates(replace(question, devices=devices))
-        if len(rows):
-            held = work.of(rows, sizes).memory_bytes
+        if len(rows.m):
+            held = work.of(rows, question.sequences, sizes).memory_bytes
             if held.min() <= float(machine.memory_capacity_bytes):
                 return devices
     return None

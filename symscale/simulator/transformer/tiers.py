@@ -1,63 +1,27 @@
-"""Plans as arrays, and how their degrees lie over the tiers of a machine.
+"""How the degrees of many plans, arrays, lie over the tiers of a machine.
 
-As `symscale.costs.transformer.tiers` does for one plan, with numbers for many at once.
+As `symscale.costs.transformer.tiers` does for one.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from symscale.costs.transformer.plan import Plan
+
 Array: TypeAlias = Any
 
 
-@dataclass(frozen=True)
-class Plans:
-    """Plans as arrays of whole numbers, one entry a plan.
-
-    Attributes:
-        N_TP: Tensor parallelism.
-        N_CP: Context parallelism.
-        N_DP: Data parallelism.
-        N_PP: Pipeline stages.
-        N_EP: Expert parallelism, within data parallelism.
-        m: Microbatches of a replica.
-        v: Interleaving.
-        sequences: Sequences of a batch.
-    """
-
-    N_TP: Array
-    N_CP: Array
-    N_DP: Array
-    N_PP: Array
-    N_EP: Array
-    m: Array
-    v: Array
-    sequences: Array
-
-    def __len__(self) -> int:
-        return len(self.N_TP)
-
-    @property
-    def devices(self) -> Array:
-        """Devices of each plan."""
-        return self.N_TP * self.N_CP * self.N_DP * self.N_PP
-
-    def chosen(self, rows: Array) -> "Plans":
-        """Return some of the plans."""
-        return Plans(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
-
-
 def split_plans(
-    plans: Plans, sizes: Sequence[int | None], kv_heads: int = 2**40
+    plans: Plan[Array], sizes: Sequence[int | None], kv_heads: int = 2**40
 ) -> dict[str, Array]:
     """Return how the degrees of plans lie over tiers: by degree, an array tiers x plans.
 
     As `costs.transformer.tiers.split_over_tiers` does for one plan. Devices that repeat a
     key and value head ("kv") are neighbours.
     """
-    room = np.ones((len(sizes), len(plans)), dtype=np.int64)
+    room = np.ones((len(sizes), len(plans.N_TP)), dtype=np.int64)
     for i, size in enumerate(sizes):
         room[i] = 0 if size is None else size
     found: dict[str, Array] = {}

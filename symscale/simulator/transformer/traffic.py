@@ -87,9 +87,9 @@ def elementwise_traffic(model: Transformer, stack: Stack) -> sp.Expr:
 
     Example:
         >>> from symscale.facts.models.zoo import load_model
-        >>> from symscale.costs.transformer.plan import TransformerPlan
+        >>> from symscale.costs.transformer.plan import Plan
         >>> model = Transformer(load_model("gpt-3"), sp.Integer(2048), sp.Integer(2048),
-        ...     TransformerPlan(recompute="full"))
+        ...     Plan(recompute="full"))
         >>> elementwise_traffic(model, model.architecture.stacks[0]) / (2048 * 12288)
         610
     """
@@ -153,9 +153,9 @@ def core_traffic(model: Transformer, stack: Stack) -> sp.Expr:
 
     Example:
         >>> from symscale.facts.models.zoo import load_model
-        >>> from symscale.costs.transformer.plan import TransformerPlan
+        >>> from symscale.costs.transformer.plan import Plan
         >>> model = Transformer(load_model("gpt-3"), sp.Integer(2048), sp.Integer(2048),
-        ...     TransformerPlan(recompute="selective"))
+        ...     Plan(recompute="selective"))
         >>> core_traffic(model, model.architecture.stacks[0]) / (2048 * 96 * 2048)
         16
     """

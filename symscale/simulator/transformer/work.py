@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from symscale.costs.switches import Switches
 from symscale.costs.transformer.architecture import Architecture, Stack
-from symscale.costs.transformer.attention import Mask
 from symscale.costs.transformer.communication import PHASES, Communication, communications
 from symscale.costs.transformer.component import Component
 from symscale.costs.transformer.memory import RECIPES, Recipe, kept_bytes_of_block
 from symscale.costs.transformer.model import Transformer
-from symscale.costs.transformer.plan import Recomputation, Schedule, TransformerPlan
+from symscale.costs.transformer.plan import Plan
 from symscale.costs.transformer.stages import block_order, stage_sizes
 from symscale.errors import InputError
 from symscale.language.symbols import symbols
 from symscale.simulator.compiled import Compiled
-from symscale.simulator.transformer.tiers import Array, Plans, over_tiers, split_plans
+from symscale.simulator.transformer.tiers import Array, over_tiers, split_plans
 from symscale.simulator.transformer.traffic import (
     core_traffic,
     elementwise_traffic,
@@ -33,29 +33,6 @@ from symscale.simulator.transformer.traffic import (
 
 ONE = sp.Integer(1)
 WORD = sp.Integer(2)
-
-
-@dataclass(frozen=True)
-class Switches:
-    """What a plan says besides its degrees.
-
-    Attributes:
-        sequence_parallel: Whether norms and dropout are split over tokens.
-        zero: What replicas share, 0 to 3.
-        schedule: Schedule of the pipeline.
-        recompute: What the backward pass computes again.
-        fused_attention: Whether scores never reach memory.
-        mask: Which pairs of tokens count in attention.
-        recipe: Name of the precision recipe.
-    """
-
-    sequence_parallel: bool = False
-    zero: int = 0
-    schedule: Schedule = "1f1b"
-    recompute: Recomputation = "none"
-    fused_attention: bool = False
-    mask: Mask = "full"
-    recipe: str = "mixed"
 
 
 @dataclass(frozen=True)
@@ -104,8 +81,8 @@ class TransformerWork:
         >>> from symscale.facts.models.zoo import load_model
         >>> work = TransformerWork(load_model("gpt-3"), 2048, Switches(recompute="full"))
         >>> one = np.array([1])
-        >>> plan = Plans(one * 8, one, one, one * 8, one, one * 64, one * 3, one * 64)
-        >>> found = work.of(plan, [8, None])
+        >>> plan = Plan(one, 8 * one, 8 * one, one, one, m=64 * one, v=3 * one)
+        >>> found = work.of(plan, 64, [8, None])
         >>> f"{found.flop[0]:.4e}"
         '3.0966e+15'
     """
@@ -135,15 +112,13 @@ class TransformerWork:
         self._model_flop = float(per_token.subs(dict.fromkeys(per_token.free_symbols, 1)))
 
     def _model(self, architecture: Architecture) -> Transformer:
-        s = self.switches
         b, N_DP, N_TP, N_CP, N_EP, m = symbols("b N_DP N_TP N_CP N_EP m")
         kv = architecture.stacks[0].block.attention.kv_heads
-        plan = TransformerPlan(
+        plan = Plan(
             N_DP, N_TP, ONE, N_CP, N_EP, m, ONE, kv_split=sp.Min(N_TP, kv),
-            sequence_parallel=s.sequence_parallel, zero=s.zero, recompute=s.recompute,
-            fused_attention=s.fused_attention,
+            **vars(self.switches),
         )
-        return Transformer(architecture, b, sp.Integer(self.context), plan, s.mask)
+        return Transformer(architecture, b, sp.Integer(self.context), plan)
 
     def _compile_block(self, stack: Stack) -> Compiled:
         """One block of a stack: what a device does, sends and holds in a step."""
@@ -195,25 +170,27 @@ class TransformerWork:
             }
         )
 
-    def of(self, plans: Plans, tier_sizes: Sequence[int | None]) -> Work:
+    def of(
+        self, plans: Plan[Array], sequences: Array, tier_sizes: Sequence[int | None]
+    ) -> Work:
         """Return the work of plans on a machine whose tiers join so many units each.
 
         Args:
-            plans: The plans.
+            plans: The degrees of the plans; their switches are those that were compiled.
+            sequences: Sequences of a batch, of all plans or of each.
             tier_sizes: Units that each tier joins, innermost first; None for the last.
         """
-        tokens = plans.sequences * self.context
-        values = {
-            "b": tokens.astype(float), "N_DP": plans.N_DP.astype(float),
-            "N_TP": plans.N_TP.astype(float), "N_CP": plans.N_CP.astype(float),
-            "N_EP": plans.N_EP.astype(float), "m": plans.m.astype(float),
-        }
+        length = len(plans.N_TP)
+        tokens = np.broadcast_to(sequences, (length,)) * self.context
+        values = {"b": tokens.astype(float), **{
+            name: degree.astype(float) for name, degree in plans.degrees.items()
+        }}
         counts = self._stage_counts(plans.N_PP)
-        blocks = [_full(c(values), len(plans)) for c in self._blocks]
-        ends = _full(self._ends(values), len(plans))
+        blocks = [_full(c(values), length) for c in self._blocks]
+        ends = _full(self._ends(values), length)
         tiers = split_plans(plans, tier_sizes, self._kv_heads)
         m, p, v = plans.m, plans.N_PP, plans.v
-        fill = np.zeros(len(plans)) if self.switches.schedule == "zero-bubble" else (p - 1) / v
+        fill = np.zeros(length) if self.switches.schedule == "zero-bubble" else (p - 1) / v
         path = (m + fill) / m  # of the amounts of a step, which count m microbatches
 
         def layered(name: str) -> Array:
@@ -223,7 +200,7 @@ class TransformerWork:
             return sum(
                 over_tiers(table[key], key.split("/")[1], key.split("/")[2], tiers)
                 for key in table if key.split("/")[0] == kind
-            ) + np.zeros((len(tier_sizes), len(plans)))
+            ) + np.zeros((len(tier_sizes), length))
 
         def layered_sent(kind: str) -> Array:
             return sum(n * sent(x, kind) for n, x in zip(counts, blocks, strict=True))
@@ -237,7 +214,7 @@ class TransformerWork:
             core_bytes=path * layered("core traffic"),
             block_passes=(m + fill) * sum(counts),
             serialized_bytes=path * layered_sent("wait") + sent(ends, "wait"),
-            transfer_bytes=self._transfers(plans, tiers, m + fill),
+            transfer_bytes=self._transfers(plans, tokens, tiers, m + fill),
             context_bytes=path * layered_sent("ring"),
             core_flop=path * layered("core"),
             gradient_bytes=layered_sent("gradients")
@@ -254,27 +231,31 @@ class TransformerWork:
         rows = np.array([_heaviest(self._order, int(n), len(self._blocks)) for n in unique])
         return [rows[inverse, i].astype(float) for i in range(len(self._blocks))]
 
-    def _transfers(self, plans: Plans, tiers: dict[str, Array], passes: Array) -> Array:
+    def _transfers(
+        self, plans: Plan[Array], tokens: Array, tiers: dict[str, Array], passes: Array
+    ) -> Array:
         """The residual stream to the next stage and its gradient back, at every chunk.
 
         The devices of a tensor-parallel group hold the same tokens and send a part each.
         """
-        words = plans.sequences * self.context * float(self.architecture.d_model)
+        words = tokens * float(self.architecture.d_model)
         bytes_each = 2 * words / (plans.N_DP * plans.N_CP * plans.m * plans.N_TP)
         outermost = tiers["N_PP"].shape[0] - 1 - np.argmax(tiers["N_PP"][::-1] > 1, axis=0)
         found = np.zeros_like(tiers["N_PP"], dtype=float)
-        rows = np.arange(len(plans))
+        rows = np.arange(len(plans.N_TP))
         found[outermost, rows] = 2 * bytes_each * passes * plans.v * (plans.N_PP > 1)
         return found
 
-    def _end_gradients(self, plans: Plans, tiers: dict[str, Array], parameters: Array) -> Array:
+    def _end_gradients(
+        self, plans: Plan[Array], tiers: dict[str, Array], parameters: Array
+    ) -> Array:
         bytes_each = self.recipe.gradients + (
             self.recipe.gradients if self.switches.zero == 0 else int(WORD)
         )
         return over_tiers(bytes_each * parameters, "data", "ring", tiers)
 
     def _optimizer(
-        self, plans: Plans, dense: Array, experts: Array, ends: dict[str, Array]
+        self, plans: Plan[Array], dense: Array, experts: Array, ends: dict[str, Array]
     ) -> Array:
         r = self.recipe
         replicas = plans.N_DP * plans.N_CP if self.switches.zero >= 1 else 1
@@ -284,7 +265,7 @@ class TransformerWork:
         return held * (r.gradients + 2 * r.optimizer + r.weights)
 
     def _memory(
-        self, plans: Plans, counts: list[Array], blocks: list[dict[str, Array]],
+        self, plans: Plan[Array], counts: list[Array], blocks: list[dict[str, Array]],
         ends: dict[str, Array],
     ) -> Array:
         s, r, p, v = self.switches, self.recipe, plans.N_PP, plans.v
@@ -323,7 +304,7 @@ def _routed(component: Component) -> bool:
     return component.name.endswith("experts")
 
 
-def _kept(parts: Sequence[Component], plan: TransformerPlan) -> sp.Expr:
+def _kept(parts: Sequence[Component], plan: Plan[sp.Expr]) -> sp.Expr:
     """Bytes of one microbatch that a device keeps, as recomputation and kernels let it."""
     (w,) = symbols("w")
     base = replace(plan, recompute="none" if plan.recompute == "full" else plan.recompute)

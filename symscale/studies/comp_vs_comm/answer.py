@@ -10,7 +10,7 @@ from symscale.algebra.growth.asymptotics import Growth, asymptotics
 from symscale.algebra.growth.behaviour import Behaviour
 from symscale.answers import Answer
 from symscale.costs.cost import Cost
-from symscale.costs.transformer.plan import TransformerPlan
+from symscale.costs.transformer.plan import Plan
 from symscale.costs.transformer.tiers import split_over_tiers
 from symscale.errors import FormulaError, InputError, unknown_name
 from symscale.facts.machines.lumped import Machine, Tier, load_machine
@@ -227,7 +227,7 @@ def _link(machine: Machine, request: Request, link: str | None) -> Tier:
             f"--link {' or '.join(tiers)}"
         )
     # Experts are shared by replicas: the nearest N_EP of them.
-    waiting = TransformerPlan(
+    waiting = Plan(
         N_TP=plan.N_TP, N_CP=plan.N_CP, N_DP=plan.N_EP, N_EP=plan.N_EP, kv_split=plan.kv_split
     )
     split = split_over_tiers(waiting, [tier.size for tier in machine.tiers])

@@ -17,7 +17,7 @@ from symscale.answers import Answer
 from symscale.costs.transformer.architecture import transformer
 from symscale.costs.transformer.memory import RECIPES, block_memory
 from symscale.costs.transformer.model import Transformer
-from symscale.costs.transformer.plan import TransformerPlan
+from symscale.costs.transformer.plan import Plan
 from symscale.errors import InputError
 from symscale.facts.machines.lumped import Machine
 from symscale.language.symbols import symbols
@@ -118,10 +118,10 @@ def _compiled(
 ) -> tuple[np.ndarray, ...]:
     """Edge, slack, time ratio and memory of a block, over the whole grid at once."""
     b, d_model, n_ctx, N_TP, C, W_net, w = symbols("b d_model n_ctx N_TP C W_net w")
-    plan = TransformerPlan(N_TP=N_TP, sequence_parallel=True, recompute="selective")
+    plan = Plan(N_TP=N_TP, sequence_parallel=True, recompute="selective")
     model = Transformer(transformer(), b, n_ctx, plan)
     # Edge and share are those of the study, which counts nothing that is computed again.
-    study = CompVsComm(Transformer(transformer(), b, n_ctx, TransformerPlan(N_TP=N_TP)))
+    study = CompVsComm(Transformer(transformer(), b, n_ctx, Plan(N_TP=N_TP)))
     word = sp.Integer(2)
     given = {w: word, C: sp.Rational(rate), W_net: sp.Rational(link_bytes) / word}
     formulas = [

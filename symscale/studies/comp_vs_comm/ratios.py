@@ -16,7 +16,7 @@ from symscale.costs.times import rate
 from symscale.costs.transformer.communication import PHASES, Communication, communications
 from symscale.costs.transformer.memory import RECIPES, memory
 from symscale.costs.transformer.model import Transformer
-from symscale.costs.transformer.plan import TransformerPlan
+from symscale.costs.transformer.plan import Plan
 from symscale.errors import InputError
 from symscale.facts.models.zoo import load_model
 from symscale.language.symbols import symbol
@@ -35,7 +35,7 @@ class CompVsComm:
         >>> from symscale.costs.transformer.architecture import transformer
         >>> from symscale.language.symbols import symbols
         >>> b, n_ctx, N_TP = symbols("b n_ctx N_TP")
-        >>> study = CompVsComm(Transformer(transformer(), b, n_ctx, TransformerPlan(N_TP=N_TP)))
+        >>> study = CompVsComm(Transformer(transformer(), b, n_ctx, Plan(N_TP=N_TP)))
         >>> study.edge.expr
         3*(6*d_model + n_ctx)/(N_TP*w)
     """
@@ -232,7 +232,7 @@ def asymptotic_model(name: str | None = None) -> Transformer:
         name: A model; the study's Transformer by default.
     """
     architecture = load_model(name or "transformer")
-    plan = TransformerPlan(N_DP=symbol("N_DP"), N_TP=symbol("N_TP"))
+    plan = Plan(N_DP=symbol("N_DP"), N_TP=symbol("N_TP"))
     return Transformer(architecture, symbol("b"), architecture.context, plan)
 
 

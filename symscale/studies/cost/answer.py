@@ -114,7 +114,7 @@ class CostAnswer(Answer):
                 "full": "every pair of tokens counts in attention",
                 "causal": "half of the pairs count in causal attention, as a kernel does that "
                 "skips the masked half",
-            }[self.model.mask],
+            }[self.model.plan.mask],
             "tokens": "b counts tokens: sequences of a batch times the length of a sequence"
             + ("; encoder and decoder see as many each" if decoder else ""),
             "communication": "of one device of the heaviest stage in one step; payload: words "
@@ -137,7 +137,7 @@ class CostAnswer(Answer):
         plan = self.model.plan
         if plan.fused_attention or plan.recompute != "none":
             return "attention's scores are not kept"
-        return "attention's scores are kept (--fused-attention: they are not)"
+        return "attention's scores are kept, as --no-fused-attention says"
 
 
 def tidy(expr: sp.Expr) -> sp.Expr:
@@ -156,12 +156,11 @@ def tidy(expr: sp.Expr) -> sp.Expr:
     return sp.factor(expr)
 
 
-def cost_answer(request: Request, recipe: str = "mixed", hardware: str | None = None) -> CostAnswer:
+def cost_answer(request: Request, hardware: str | None = None) -> CostAnswer:
     """Answer a question about the costs of a Transformer.
 
     Args:
         request: The model and its plan.
-        recipe: Name of a precision recipe.
         hardware: A machine's name or file, whose tiers carry the communication.
 
     Raises:
@@ -169,7 +168,7 @@ def cost_answer(request: Request, recipe: str = "mixed", hardware: str | None = 
             that a tier would depend on.
     """
     machine = load_machine(hardware) if hardware is not None else None
-    answer = CostAnswer(request, recipe_called(recipe), machine)
+    answer = CostAnswer(request, recipe_called(request.model.plan.recipe), machine)
     if machine is not None:
         plan = request.model.plan
         degrees = {"--tp": plan.N_TP, "--cp": plan.N_CP, "--dp": plan.N_DP, "--pp": plan.N_PP}

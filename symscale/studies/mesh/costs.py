@@ -9,7 +9,7 @@ import sympy as sp
 from symscale.costs.contraction import Pass
 from symscale.costs.cost import Cost, total
 from symscale.costs.sparse_mlp.model import SparseMLP
-from symscale.costs.sparse_mlp.plan import Plan, serial_plan
+from symscale.costs.sparse_mlp.plan import MLPPlan, serial_plan
 from symscale.costs.times import arithmetic_time, mesh_time
 from symscale.language.symbols import symbol, symbols
 
@@ -17,7 +17,7 @@ BACKWARD: tuple[Pass, ...] = ("activation gradient", "weight gradient")
 """The products of a backward pass."""
 
 
-def dense_mlp(plan: Plan | None = None) -> SparseMLP:
+def dense_mlp(plan: MLPPlan | None = None) -> SparseMLP:
     """Return the MLP with a single expert; on one device unless a plan is given.
 
     Example:
@@ -36,7 +36,7 @@ def mesh_mlp() -> SparseMLP:
         2*L*b*d_model*(N_TP - 1)
     """
     one = sp.Integer(1)
-    return dense_mlp(Plan(symbol("N_DP"), one, symbol("N_TP"), one, one, one, one))
+    return dense_mlp(MLPPlan(symbol("N_DP"), one, symbol("N_TP"), one, one, one, one))
 
 
 def pass_time(model: SparseMLP, *phases: Pass) -> Cost:

@@ -3,72 +3,23 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from math import gcd
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import sympy as sp
 
 from symscale.costs.transformer.architecture import Architecture, Experts, FeedForward
-from symscale.costs.transformer.attention import Mask
 from symscale.costs.transformer.model import Transformer
-from symscale.costs.transformer.plan import (
-    Recomputation,
-    Schedule,
-    TransformerPlan,
-    require_divides,
-    whole,
-)
+from symscale.costs.transformer.plan import Plan, require_divides, whole
 from symscale.costs.transformer.stages import heaviest_stage
 from symscale.errors import InputError
 from symscale.facts.models.zoo import load_model
 from symscale.language.symbols import symbol
-from symscale.studies.requests.sizes import MOST, settled
+from symscale.studies.requests.plan_options import PlanOptions, plan_options
+from symscale.studies.requests.sizes import settled
 
 ONE = sp.Integer(1)
 RATES = ("C", "W_net", "tau_net")
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class PlanOptions:
-    """What a user says of a plan; None where nothing is said.
-
-    Attributes:
-        tp: Degree of tensor parallelism.
-        pp: Degree of pipeline parallelism.
-        dp: Degree of data parallelism.
-        cp: Degree of context parallelism.
-        ep: Degree of expert parallelism, within data parallelism.
-        microbatches: Microbatches of a replica in a step.
-        interleaving: Model chunks on each pipeline stage.
-        devices: Devices in all.
-        seq: Tokens of a sequence.
-        batch: Sequences in a batch.
-        sequence_parallel: Whether norms and dropout are split over tokens.
-        zero: What is sharded over replicas, 0 to 3.
-        schedule: Schedule of the pipeline.
-        recompute: What is computed again.
-        fused_attention: Whether scores never reach memory.
-        replicate_kv: Whether key and value heads may be repeated on several devices.
-        mask: Which pairs of tokens count in attention.
-    """
-
-    tp: int | None = None
-    pp: int | None = None
-    dp: int | None = None
-    cp: int | None = None
-    ep: int | None = None
-    microbatches: int | None = None
-    interleaving: int | None = None
-    devices: int | None = None
-    seq: int | None = None
-    batch: int | None = None
-    sequence_parallel: bool = False
-    zero: Literal[0, 1, 2, 3] = 0
-    schedule: Schedule = "1f1b"
-    recompute: Recomputation = "none"
-    fused_attention: bool = False
-    replicate_kv: bool = False
-    mask: Mask = "full"
 
 
 @dataclass(frozen=True)
@@ -95,6 +46,14 @@ class Request:
     def number(self, amount: sp.Expr) -> sp.Expr:
         """Return an amount with the settings put in."""
         return amount.xreplace(dict(self.settings))
+
+    def defaults(self, command: str) -> dict[str, str]:
+        """The switches of a command that nobody set, by name, in words."""
+        words, table = self.model.plan.words, plan_options()
+        return {
+            name: words[name] for name in self.options.defaults
+            if name in words and command in table[name][1].commands
+        }
 
 
 def transformer_request(
@@ -124,11 +83,11 @@ def transformer_request(
     options = options or PlanOptions()
     architecture = load_model(name)
     values = {symbol(key): value for key, value in (settings or {}).items()}
-    _check_sizes(options)
+    options.check()
     plan, notes = _plan(architecture, options)
     context: sp.Expr = sp.Integer(options.seq) if options.seq else architecture.context
     tokens = sp.Integer(options.batch) * context if options.batch else symbol("b")
-    model = Transformer(architecture, tokens, context, plan, options.mask)
+    model = Transformer(architecture, tokens, context, plan)
     machine = ("w", *RATES) if rates else ("w",)
     values = settled(architecture.name, values, _symbols_of(model), machine)
     model = _put(model, values)
@@ -137,27 +96,20 @@ def transformer_request(
         notes.append("words of 2 bytes")
     model, more = _microbatches(model)
     notes += more
+    if options.sequence_parallel is None:
+        model, more = _usual_sequences(model)
+        notes += more
     if options.replicate_kv:
         model = _with_repeated_heads(model)
     _check_plan(model, options)
     return Request(model, options, values, tuple(notes))
 
 
-def _check_sizes(options: PlanOptions) -> None:
-    names = {"microbatches": "--microbatches", "interleaving": "--interleaving"}
-    for field in fields(options):
-        value = getattr(options, field.name)
-        if isinstance(value, int) and not isinstance(value, bool) and field.name != "zero":
-            option = names.get(field.name, f"--{field.name}")
-            if value < 1:
-                raise InputError(f"{option} {value} is no count; it is at least 1")
-            if value > MOST:
-                raise InputError(f"{option} {value} is more than {MOST:.0e}; check it")
-
-
-def _plan(architecture: Architecture, options: PlanOptions) -> tuple[TransformerPlan, list[str]]:
+def _plan(
+    architecture: Architecture, options: PlanOptions
+) -> tuple[Plan[sp.Expr], list[str]]:
     """The plan with symbols where nothing was said, and what was assumed."""
-    degrees = ("tp", "pp", "dp", "cp", "ep")
+    degrees = ("dp", "tp", "pp", "cp", "ep")  # in the order of a plan
     given = {name: getattr(options, name) for name in degrees}
     notes: list[str] = []
     anything = any(given.values()) or options.devices is not None
@@ -175,18 +127,11 @@ def _plan(architecture: Architecture, options: PlanOptions) -> tuple[Transformer
             table[key] = ONE
         else:
             table[key] = symbol(key)
-    v: sp.Expr = ONE
-    if options.interleaving is not None:
-        v = sp.Integer(options.interleaving)
-    elif not anything and options.schedule == "1f1b":
-        v = symbol("v")
-    plan = TransformerPlan(
-        **table, v=v, m=sp.Integer(options.microbatches) if options.microbatches else symbol("m"),
-        sequence_parallel=options.sequence_parallel,
-        zero=options.zero, schedule=options.schedule, recompute=options.recompute,
-        fused_attention=options.fused_attention,
-    )
-    return plan, notes
+    table["m"] = sp.Integer(options.microbatches) if options.microbatches else symbol("m")
+    table["v"] = sp.Integer(options.interleaving or 1)
+    if options.interleaving is None and not anything and options.switches.schedule == "1f1b":
+        table["v"] = symbol("v")
+    return Plan(*table.values(), **vars(options.switches)), notes
 
 
 def _replicas_that_fill(
@@ -221,6 +166,17 @@ def _microbatches(model: Transformer) -> tuple[Transformer, list[str]]:
         note = f"microbatches of one sequence, m = {share}"
         return replace(model, plan=replace(plan, m=share)), [note]
     return model, []
+
+
+def _usual_sequences(model: Transformer) -> tuple[Transformer, list[str]]:
+    """The model without sequence parallelism, where tensor parallelism leaves nothing to split."""
+    degree, share = model.plan.N_TP, model.context / model.plan.N_CP
+    uneven = (share / degree).is_Rational and not (share / degree).is_Integer
+    if degree != 1 and not uneven:
+        return model, []
+    reason = [f"no sequence parallelism: --tp {degree} does not divide {share} tokens"]
+    alone = replace(model, plan=replace(model.plan, sequence_parallel=False))
+    return alone, reason if degree != 1 else []
 
 
 def _with_repeated_heads(model: Transformer) -> Transformer:
@@ -289,7 +245,7 @@ def _check_plan(model: Transformer, options: PlanOptions) -> None:
     heaviest_stage(model)
 
 
-def _check_tensor_degree(architecture: Architecture, plan: TransformerPlan) -> None:
+def _check_tensor_degree(architecture: Architecture, plan: Plan[sp.Expr]) -> None:
     name, degree = architecture.name, whole(plan.N_TP)
     sizes: dict[str, sp.Expr] = {}
     for stack in architecture.stacks:
@@ -318,7 +274,7 @@ def _check_tensor_degree(architecture: Architecture, plan: TransformerPlan) -> N
             )
 
 
-def _check_devices(plan: TransformerPlan, options: PlanOptions) -> None:
+def _check_devices(plan: Plan[sp.Expr], options: PlanOptions) -> None:
     total = whole(plan.devices)
     if options.devices is not None and total is None:
         degrees = {"--tp": plan.N_TP, "--pp": plan.N_PP, "--cp": plan.N_CP}
@@ -344,7 +300,7 @@ def _check_positions(model: Transformer) -> None:
         )
 
 
-def _check_schedule(plan: TransformerPlan) -> None:
+def _check_schedule(plan: Plan[sp.Expr]) -> None:
     if plan.N_PP == 1 and plan.v.is_Integer and plan.v != 1:
         raise InputError(
             f"--interleaving {plan.v} splits pipeline stages, and there is one; give --pp above 1"

@@ -27,7 +27,7 @@ from symscale.costs.contraction import Pass
 from symscale.costs.cost import Cost, cost
 from symscale.costs.pipeline import microbatches_without_bubble
 from symscale.costs.sparse_mlp.model import SparseMLP, sparse_mlp
-from symscale.costs.sparse_mlp.plan import Plan, symbolic_plan
+from symscale.costs.sparse_mlp.plan import MLPPlan, symbolic_plan
 from symscale.costs.times import memory_time, network_time
 from symscale.language.symbols import CHINCHILLA, DATA_MOVEMENT, notation, symbol, symbols
 from symscale.studies.requests.parameters import EXPONENTS
@@ -117,10 +117,10 @@ PEAK = Rate(quantity("C"))
 PARTIAL = Rate(quantity("C") * symbol("U"))
 
 
-def reduced_plan() -> Plan:
+def reduced_plan() -> MLPPlan:
     """The plan of the reduced study: experts on devices of their own, tensor splits by symbol."""
     plan = symbolic_plan()
-    return Plan(plan.N_DP, plan.N_TP_model, plan.N_TP_ff, plan.N_PP, symbol("E"), plan.m, plan.v)
+    return MLPPlan(plan.N_DP, plan.N_TP_model, plan.N_TP_ff, plan.N_PP, symbol("E"), plan.m, plan.v)
 
 
 def definitions(model: SparseMLP, devices: sp.Expr) -> list[Constraint]:

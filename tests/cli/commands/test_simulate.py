@@ -276,7 +276,7 @@ def test_tables_that_cannot_be(text: str, message: str, tmp_path: Path) -> None:
 
 
 def test_a_plan_in_text_and_json() -> None:
-    arguments = ("plan", "--model", "sparse-mlp", "--d-model", "53248", "--hardware", "h100-sxm",
+    arguments = ("plan-mlp", "--d-model", "53248", "--hardware", "h100-sxm",
                  "--devices", "8388608")  # fmt: skip
     text = answer(*arguments)
     for part in ("0.5527", "tensor traffic", "zero-bubble schedule; 128 microbatches",
@@ -299,7 +299,7 @@ def test_the_wide_space_from_the_command_line() -> None:
     (wide,) = json.loads(answer(*NARROW, "--wide", "--format", "json"))["curves"]
     (published,) = json.loads(answer(*NARROW, "--format", "json"))["curves"]
     assert wide["points"][0]["N"] < published["points"][0]["N"]
-    arguments = ("plan", "--d-model", "40960", "--hardware", "h100-sxm", "--devices", "2097152",
+    arguments = ("plan-mlp", "--d-model", "40960", "--hardware", "h100-sxm", "--devices", "2097152",
                  "--format", "json")  # fmt: skip
     best, other = (json.loads(answer(*arguments, *more)) for more in (["--wide"], []))
     assert (best["assumptions"]["space"], other["assumptions"]["space"]) == ("wide", "published")
@@ -312,7 +312,7 @@ def test_the_wide_space_from_the_command_line() -> None:
 @pytest.mark.parametrize("form", ["latex", "markdown"])
 def test_documents_in_other_formats(form: str) -> None:
     assert "12288" in answer(*NARROW, "--format", form)
-    text = answer("plan", "--d-model", "12288", "--hardware", "h100-sxm", "--devices", "2048",
+    text = answer("plan-mlp", "--d-model", "12288", "--hardware", "h100-sxm", "--devices", "2048",
                   "--format", form)  # fmt: skip
     assert "zero-bubble" in text
 
@@ -328,7 +328,7 @@ def test_documents_in_other_formats(form: str) -> None:
 )
 def test_clusters_that_no_plan_fits(arguments: str, message: str) -> None:
     line = refused(
-        "plan", "--d-model", "12288", "--hardware", "h100-sxm", *arguments.split(), code=1
+        "plan-mlp", "--d-model", "12288", "--hardware", "h100-sxm", *arguments.split(), code=1
     )
     assert message in line
     assert "the smallest cluster that would do has" in line
@@ -339,7 +339,7 @@ def test_the_smallest_cluster_that_would_do() -> None:
     machine, shape = load_machine("h100-sxm"), make_shape(12288)
     assert best_plans(machine, shape, 32)
     assert "has 32 devices" in refused(
-        "plan", "--d-model", "12288", "--hardware", "h100-sxm", "--devices", "16", code=1
+        "plan-mlp", "--d-model", "12288", "--hardware", "h100-sxm", "--devices", "16", code=1
     )
 
 
@@ -365,10 +365,10 @@ def test_the_smallest_cluster_that_would_do() -> None:
         ("simulate --hardware h100-sxm --batch-rule __import__('os')", "not allowed"),
         ("simulate --hardware h100-sxm --plot curve.txt", ".pdf, .svg, .png"),
         ("simulate --hardware h100-sxm --csv a.csv -o a.csv", "names the same file"),
-        ("plan --hardware h100-sxm --d-model 12288", "--devices"),
-        ("plan --hardware h100-sxm --devices 8", "--d-model"),
-        ("plan --hardware h100-sxm --devices 0 --d-model 12288", "--devices"),
-        ("plan --hardware h100-sxm,a100-sxm --devices 8 --d-model 12288", "one machine"),
+        ("plan-mlp --hardware h100-sxm --d-model 12288", "--devices"),
+        ("plan-mlp --hardware h100-sxm --devices 8", "--d-model"),
+        ("plan-mlp --hardware h100-sxm --devices 0 --d-model 12288", "--devices"),
+        ("plan-mlp --hardware h100-sxm,a100-sxm --devices 8 --d-model 12288", "one machine"),
         ("plan --hardware h100-sxm --devices 8 --model gpt --batch 8 --seq 8", "unknown model"),
         ("evaluate no-such-file.csv", "no such file"),
         ("evaluate .", "is not a file"),

@@ -9,17 +9,19 @@ from typing import Any
 import pytest
 import sympy as sp
 
-from commands import answer, refusal
+from commands import answer, refusal, run
 from latex import compile_latex
 from places import DATA
 from symscale.language.parsing import parse_expression
 from symscale.language.symbols import NOTATION
 from symscale.pages.formats import latex
+from symscale.studies.requests.plan_options import plan_options
 
 CONFIGS = DATA / "configs"
 FORMATS = ("text", "json", "latex", "markdown")
 LLAMA = ("llama-3.1-405b", "--tp", "8", "--pp", "16", "--dp", "128", "--seq", "8192",
          "--batch", "2048")
+OFF = ("--no-fused-attention", "--no-sequence-parallel", "--zero", "0")
 
 
 def data(*arguments: str) -> dict[str, Any]:
@@ -89,7 +91,7 @@ def test_cost_of_a_named_model_by_hand() -> None:
 
 
 def test_communication_of_a_plan_by_hand() -> None:
-    found = data("cost", *LLAMA, "--hardware", "h100-sxm")
+    found = data("cost", *LLAMA, *OFF, "--hardware", "h100-sxm")
     table = {(c["parallelism"], c["phase"], c["place"]): c for c in found["communication"]}
     tensor = table["tensor", "forward", "blocks"]
     payload = 2 * 8 * 16384 * 2048 * 8192 // 128  # two a block, eight blocks, a replica's tokens
@@ -166,9 +168,10 @@ def test_ratio_answers_with_formula_growth_and_number() -> None:
         assert {"latex", "sympy", "leading", "theta", "value", "unit"} <= set(entry)
     assert found["edge"]["value"] == (18 * 12288 + 3 * 2048) / (2 * 32)
     assert found["slack"]["value"] is None  # the batch is open
-    symbolic = data("ratio", "transformer")
+    symbolic = data("ratio", "transformer", "--cp", "1")
     assert symbolic["edge"]["theta"] == "(d_model + n_ctx)/N_TP"
     assert symbolic["slack"]["theta"] == "b/N_DP"
+    assert data("ratio", "transformer")["plan"]["cp"] == "N_CP"  # as in cost
 
 
 def test_the_sweep_writes_what_it_says(tmp_path: Path) -> None:
@@ -300,12 +303,18 @@ GPT = ("--model", "gpt-3", "--batch", "1024")
         ((*GPT, "--ep", "2"), ["--ep 2", "no experts"]),
         ((*GPT, "--microbatches", "3"), ["--microbatches 3", "2"]),
         ((*GPT, "--interleaving", "1000"), ["1000", "96"]),
-        (("--d-model", "12288", "--mask", "causal"), ["--mask", "sparse-mlp"]),
-        (("--d-model", "12288", "--zero", "3"), ["--zero", "sparse-mlp"]),
-        (("--d-model", "12288", "--recipe", "full"), ["--recipe", "sparse-mlp"]),
-        (("--d-model", "12288", "--schedule", "zero-bubble"), ["--schedule", "sparse-mlp"]),
-        (("--d-model", "12288", "--unfused-attention"), ["--unfused-attention", "sparse-mlp"]),
-        (("--d-model", "12288", "--no-sequence-parallel"), ["parallel", "sparse-mlp"]),
+        (("--d-model", "12288", "--mask", "causal"), ["--mask", "plan-mlp"]),
+        (("--d-model", "12288", "--zero", "3"), ["--zero", "plan-mlp"]),
+        (("--d-model", "12288", "--recipe", "full"), ["--recipe", "plan-mlp"]),
+        (("--d-model", "12288", "--schedule", "zero-bubble"), ["--schedule", "plan-mlp"]),
+        (("--d-model", "12288", "--unfused-attention"), ["--unfused-attention", "plan-mlp"]),
+        (("--d-model", "12288", "--no-sequence-parallel"), ["parallel", "plan-mlp"]),
+        (("--d-model", "12288", "--schedule", "1f1b"), ["--schedule", "plan-mlp"]),
+        (("--d-model", "12288", "--fused-attention"), ["--fused-attention", "plan-mlp"]),
+        (("--batch", "64"), ["--model", "plan-mlp"]),
+        ((*GPT, "--replicate-kv"), ["--replicate-kv"]),
+        ((*GPT, "--zero", "4"), ["--zero", "3"]),
+        ((*GPT, "--unfused-attention", "--fused-attention"), ["--no-fused-attention"]),
     ],
     ids=lambda value: " ".join(value),
 )
@@ -322,3 +331,94 @@ def test_one_stage_has_no_chunks() -> None:
 
 def test_a_table_without_an_end_is_refused() -> None:
     assert "is not a file" in refusal("evaluate", "/dev/zero")
+
+
+# Switches that nobody sets
+
+
+def test_the_defaults_are_what_people_run() -> None:
+    """The same numbers as with the switches named, by both routes; and the answer says so."""
+    plan = ("gpt-3", "--tp", "8", "--dp", "4", "--pp", "8", "--batch", "64")
+    said = ("--fused-attention", "--sequence-parallel", "--zero", "1", "--schedule", "1f1b",
+            "--recompute", "none", "--mask", "full", "--recipe", "mixed")
+    taken, named, off = (data("cost", *plan, *more) for more in ((), said, OFF))
+    assert taken["plan"].pop("defaults") == [
+        "sequence_parallel", "zero", "schedule", "recompute", "fused_attention", "mask", "recipe",
+    ]
+    assert named["plan"].pop("defaults") == []
+    assert taken == named
+    assert taken["memory_bytes"]["total"] < off["memory_bytes"]["total"]
+    # By hand: a sixteenth of the optimizer's states, and no scores.
+    assert taken["memory_bytes"]["optimizer"] * 4 == off["memory_bytes"]["optimizer"]
+    (first, *_) = taken["communication"]
+    assert (first["collective"], off["communication"][0]["collective"]) == (
+        "reduce-scatter", "all-reduce",
+    )
+    text = answer("cost", *plan)
+    assert "By default: sequence parallelism, sharding stage 1, 1F1B, no recomputation," in text
+    assert "By default: full mask, recipe mixed." in answer("cost", *plan, *said[:8])
+    assert "By default" not in answer("cost", *plan, *said)
+    share = answer("ratio", "gpt-3", "--tp", "8")
+    assert "By default: sequence parallelism, no recomputation, full mask." in share
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parallel"),
+    [((), True), (("--tp", "8"), True), (("--tp", "1"), False), (("--set", "N_TP=1"), False),
+     (("--tp", "6"), False)],
+    ids=lambda x: " ".join(x) if isinstance(x, tuple) else str(x),
+)  # fmt: skip
+def test_sequence_parallelism_goes_with_tensor_parallelism(
+    arguments: tuple[str, ...], parallel: bool
+) -> None:
+    """Where it splits something, and 2048 tokens evenly; who asks for more is refused."""
+    found = data("cost", "gpt-3", *arguments)
+    assert found["plan"]["sequence_parallel"] is parallel
+    if arguments == ("--tp", "6"):
+        assert "no sequence parallelism: --tp 6 does not divide 2048 tokens" in found["assumed"]
+        refused = refusal("cost", "gpt-3", *arguments, "--sequence-parallel")
+        assert "the nearest that fits" in refused
+
+
+def test_a_plan_keeps_what_is_computed_again() -> None:
+    asked = (*PLAN, *GPT, "--tp", "8", "--pp", "8")
+    for again in ("none", "selective", "full"):
+        found = data(*asked, "--recompute", again)
+        assert {plan["recompute"] for plan in found["plans"]} == {again}
+    free = data(*asked)
+    assert free["plans"][0]["step_s"] == data(*asked, "--recompute", "none")["plans"][0]["step_s"]
+    assert free["switches"] == {
+        "sequence_parallel": True, "zero": 1, "schedule": "1f1b", "fused_attention": True,
+        "mask": "full", "recipe": "mixed",
+    }  # fmt: skip
+    assert sorted(free["switches"]) == sorted(free["defaults"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "warning"),
+    [
+        (("--model", "gpt-3", "--batch", "64", "--unfused-attention"),
+         ("plan", "--model", "gpt-3", "--batch", "64", "--no-fused-attention"),
+         "--unfused-attention is --no-fused-attention now"),
+        (("--d-model", "12288"), ("plan-mlp", "--d-model", "12288"), "is plan-mlp now"),
+        (("--model", "sparse-mlp", "--d-model", "12288"), ("plan-mlp", "--d-model", "12288"),
+         "is plan-mlp now"),
+    ],
+    ids=lambda x: " ".join(x) if isinstance(x, tuple) else str(x),
+)
+def test_old_spellings_warn(old: tuple[str, ...], new: tuple[str, ...], warning: str) -> None:
+    before, now = run(*PLAN, *old), answer(*new, *PLAN[1:])
+    assert (before.code, before.out) == (0, now)
+    assert before.err.startswith("symscale: warning: ")
+    assert before.err.endswith(f"{warning}\n")
+    assert before.err.count("\n") == 1
+
+
+def test_commands_share_their_options() -> None:
+    """One name, one help; and no command shows an old spelling."""
+    helps = {name: answer(name, "--help") for name in ("cost", "ratio", "plan")}
+    for name, (_, option) in plan_options().items():
+        first = f"  {option.name.replace('/', ' / ')}"
+        for command, text in helps.items():
+            assert (first in text) == (command in option.commands), (command, name)
+    assert not any("unfused" in text for text in helps.values())

@@ -16,7 +16,7 @@ from symscale.costs.contraction import Pass
 from symscale.costs.cost import Cost, cost, total
 from symscale.costs.pipeline import bubble_fraction
 from symscale.costs.sparse_mlp.model import SparseMLP, sparse_mlp
-from symscale.costs.sparse_mlp.plan import Plan, serial_plan
+from symscale.costs.sparse_mlp.plan import MLPPlan, serial_plan
 from symscale.costs.times import arithmetic_time, memory_time, network_time
 from symscale.errors import UnitError
 from symscale.language.symbols import symbols
@@ -48,7 +48,7 @@ class Sizes:
         d_model, d_ff, depth, experts, tokens = map(
             sp.Integer, (self.d_model, self.d_ff, self.L, self.E, self.b)
         )
-        return SparseMLP(d_model, d_ff, depth, experts, tokens, Plan(*map(sp.Integer, degrees)))
+        return SparseMLP(d_model, d_ff, depth, experts, tokens, MLPPlan(*map(sp.Integer, degrees)))
 
     def devices(self) -> Iterator[tuple[int, ...]]:
         """A device for each replica, shard of d_model, shard of d_ff, stage and expert group."""

@@ -31,7 +31,7 @@ from symscale.costs.transformer.memory import (
     split_by_tensor_degree,
 )
 from symscale.costs.transformer.model import Transformer
-from symscale.costs.transformer.plan import TransformerPlan, symbolic_transformer_plan
+from symscale.costs.transformer.plan import Plan, symbolic_transformer_plan
 from symscale.costs.transformer.stages import heaviest_stage, stage_sizes
 from symscale.errors import FormulaError, InputError
 from symscale.facts.models.zoo import load_model, model_names
@@ -48,7 +48,7 @@ I = sp.Integer  # noqa: E741
 
 
 def of(architecture: Architecture, **plan: object) -> Transformer:
-    return Transformer(architecture, b, n_ctx, TransformerPlan(**plan))  # type: ignore[arg-type]
+    return Transformer(architecture, b, n_ctx, Plan(**plan))  # type: ignore[arg-type]
 
 
 # Published formulas
@@ -81,7 +81,7 @@ def test_selective_recomputation_repeats_scores_and_context() -> None:
 
 
 def test_a_kernel_that_skips_the_mask_does_half_of_the_scores() -> None:
-    full, half = of(transformer()), Transformer(transformer(), b, n_ctx, mask="causal")
+    full, half = of(transformer()), Transformer(transformer(), b, n_ctx, Plan(mask="causal"))
     saved = full.forward_flop.expr - half.forward_flop.expr
     assert sp.expand(saved - 2 * b * L * d_model * n_ctx) == 0
 
@@ -110,15 +110,15 @@ def test_activations_are_those_of_korthikanti_et_al(
 
 
 def test_interleaving_holds_more_activations() -> None:
-    plan = TransformerPlan(N_PP=N_PP, v=v)
+    plan = Plan(N_PP=N_PP, v=v)
     assert sp.simplify(live_microbatches(plan) / N_PP - (1 + (N_PP - 1) / (N_PP * v))) == 0
-    assert live_microbatches(TransformerPlan(N_PP=I(8), m=I(3))) == 3
-    assert live_microbatches(TransformerPlan(N_PP=I(8), m=I(64), schedule="zero-bubble")) == 15
+    assert live_microbatches(Plan(N_PP=I(8), m=I(3))) == 3
+    assert live_microbatches(Plan(N_PP=I(8), m=I(64), schedule="zero-bubble")) == 15
 
 
 def test_model_states_take_18_bytes_a_parameter() -> None:
     """18 byte x 12 L h^2/(t p), as Korthikanti et al. count, is the leading term."""
-    plan = TransformerPlan(N_TP=N_TP, N_PP=N_PP)
+    plan = Plan(N_TP=N_TP, N_PP=N_PP)
     held = memory(Transformer(transformer(), b, n_ctx, plan), RECIPES["mixed"])
     states = sp.expand((held.weights + held.gradients + held.optimizer).expr)
     assert states.coeff(d_model, 2) == 18 * 12 * L / (N_TP * N_PP)
@@ -147,7 +147,7 @@ def test_the_required_degree_just_fits() -> None:
 
 
 def of_grid(case: Case, grid: Grid, **more: object) -> Transformer:
-    plan = TransformerPlan(
+    plan = Plan(
         N_DP=I(grid.dp), N_TP=I(grid.tp), N_CP=I(grid.cp), N_EP=I(grid.ep),
         kv_split=I(min(grid.tp, case.kv)), **more,  # type: ignore[arg-type]
     )
@@ -372,7 +372,7 @@ def test_latent_attention_reduces_its_latents() -> None:
         "tiny", "Tiny", I(8), I(16), I(2),
         (Stack("", I(1), Block(attention, FeedForward(I(4), True))),), norm="rms",
     )
-    model = Transformer(architecture, b, I(2), TransformerPlan(N_TP=N_TP))
+    model = Transformer(architecture, b, I(2), Plan(N_TP=N_TP))
     found = {e.tensor: e.payload for e in model.exchanges(architecture.stacks[0])}
     assert found["latent of the queries of attention"] == 6 * b
     assert found["latent of keys and values of attention"] == 4 * b
@@ -390,7 +390,7 @@ def test_cross_attention_reads_the_encoder() -> None:
         (Stack("encoder", I(1), encoder, encoder=True), Stack("decoder", I(1), block)),
         norm="rms", final_norms=2,
     )
-    model = Transformer(architecture, b, I(2), TransformerPlan(N_TP=N_TP))
+    model = Transformer(architecture, b, I(2), Plan(N_TP=N_TP))
     names = {e.tensor for e in model.exchanges(architecture.stacks[1])}
     assert {"output of the encoder", "input of cross-attention", "input of attention"} <= names
     attentions, mlps, norms = 3 * 4 * 8 * 8, 2 * 2 * 8 * 4, (2 + 3 + 2) * 8

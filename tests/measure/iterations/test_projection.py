@@ -13,7 +13,7 @@ from commands import run
 from places import ROOT
 from symscale.costs.transformer.architecture import transformer
 from symscale.costs.transformer.model import Transformer
-from symscale.costs.transformer.plan import TransformerPlan
+from symscale.costs.transformer.plan import Plan
 from symscale.errors import SymscaleError
 from symscale.language.symbols import symbols
 from symscale.measure.iterations.projection import (
@@ -77,7 +77,7 @@ def test_regions_count_what_the_costs_count(
 ) -> None:
     """FLOP, payload and gradients of a block, from the contractions of its layers."""
     b, d_model, n_ctx, N_TP = symbols("b d_model n_ctx N_TP")
-    model = Transformer(transformer(), b, n_ctx, TransformerPlan(N_TP=N_TP))
+    model = Transformer(transformer(), b, n_ctx, Plan(N_TP=N_TP))
     given = {b: sequences * length, d_model: width, n_ctx: length, N_TP: degree}
     study = CompVsComm(model)
     regions = block_regions(BlockSizes(width, sequences, length, degree, 8, 2))

@@ -24,7 +24,8 @@ from symscale.pages.of.explore import MOST_BYTES, explorer_page
 from symscale.studies.comp_vs_comm.answer import ratio_answer
 from symscale.studies.comp_vs_comm.ratios import CompVsComm, asymptotic_model
 from symscale.studies.explorers.all import VANILLA, explorer_titles, load_explorer
-from symscale.studies.requests.transformer import PlanOptions, transformer_request
+from symscale.studies.requests.plan_options import PlanOptions
+from symscale.studies.requests.transformer import transformer_request
 from symscale.studies.training.answer import cliffs, training_limits
 
 NAMES = tuple(explorer_titles())

@@ -10,6 +10,7 @@ import pytest
 
 from curves import CURVES
 from paper_code import Row, rows
+from symscale.costs.sparse_mlp.plan import DEGREES
 from symscale.errors import InputError
 from symscale.facts.machines.lumped import load_machine
 from symscale.simulator.sparse_mlp.curve import (
@@ -23,7 +24,6 @@ from symscale.simulator.sparse_mlp.evaluate import by_tier, evaluate
 from symscale.simulator.sparse_mlp.search import Found, search
 from symscale.simulator.sparse_mlp.shapes import SPARSE, Rules, Shape, make_shape, published_shapes
 from symscale.simulator.sparse_mlp.space import (
-    ORDER,
     PUBLISHED_SPACE,
     WIDE_SPACE,
     SearchProblem,
@@ -133,7 +133,7 @@ def every_plan(machine_name: str, problem: SearchProblem) -> list[tuple[float, b
                 model = tensor // ff
                 if s.d_model % model or s.d_ff % ff:
                     continue
-                degrees = dict(zip(ORDER, (data, model, ff, stages, experts), strict=True))
+                degrees = dict(zip(DEGREES, (data, model, ff, stages, experts), strict=True))
                 for split in splits(degrees, sizes):
                     for m, v, zero in choices:
                         values = {**s.values(), "m": float(m), "v": float(v), **by_tier(split)}
@@ -295,7 +295,7 @@ def every_wide_plan(machine_name: str, problem: SearchProblem) -> list[float]:
             continue
         data, _, _, stages, _ = degrees
         tokens = s.batch_tokens // (s.experts * data)
-        named = splits(dict(zip(ORDER, degrees, strict=True)), sizes)
+        named = splits(dict(zip(DEGREES, degrees, strict=True)), sizes)
         for m in (m for m in range(1, tokens + 1) if tokens % m == 0):
             blocks = s.layers // stages
             interleaved = [v for v in range(1, blocks + 1) if blocks % v == 0 and stages > 1]

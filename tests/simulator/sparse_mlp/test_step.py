@@ -11,7 +11,7 @@ import sympy as sp
 
 from paper_code import Row, degrees, rows, schedule, values
 from symscale.costs.sparse_mlp.model import sparse_mlp
-from symscale.costs.sparse_mlp.plan import symbolic_plan
+from symscale.costs.sparse_mlp.plan import DEGREES, symbolic_plan
 from symscale.errors import FormulaError
 from symscale.facts.machines import reader as loader
 from symscale.facts.machines.lumped import load_machine
@@ -21,7 +21,6 @@ from symscale.pages.formulas.formula import latex
 from symscale.simulator.compiled import Compiled
 from symscale.simulator.sparse_mlp import network
 from symscale.simulator.sparse_mlp.evaluate import by_tier, evaluate
-from symscale.simulator.sparse_mlp.network import DEGREES
 from symscale.simulator.sparse_mlp.parameters import device_values, network_values
 from symscale.simulator.sparse_mlp.step import (
     Schedule,

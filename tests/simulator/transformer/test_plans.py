@@ -2,14 +2,17 @@
 
 import json
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 import sympy as sp
 
 from commands import answer, refusal
+from symscale.costs.switches import Switches
 from symscale.costs.transformer.communication import communications
 from symscale.costs.transformer.memory import RECIPES, memory
+from symscale.costs.transformer.plan import Plan
 from symscale.costs.transformer.tiers import split_over_tiers, tiers_of, words_by_tier
 from symscale.errors import InfeasibleError
 from symscale.facts.machines.lumped import load_machine
@@ -19,18 +22,23 @@ from symscale.simulator.transformer.planning import (
     Question,
     best_transformer_plans,
     context_of,
+    searched,
     tensor_degrees,
 )
 from symscale.simulator.transformer.step import class_of_machine, step_time
-from symscale.simulator.transformer.tiers import Plans
-from symscale.simulator.transformer.work import Switches, TransformerWork
-from symscale.studies.requests.transformer import PlanOptions, transformer_request
+from symscale.simulator.transformer.work import TransformerWork
+from symscale.studies.requests.plan_options import PlanOptions
+from symscale.studies.requests.transformer import transformer_request
 
 H100 = load_machine("h100-sxm")
 
 
-def one_plan(tp: int, cp: int, dp: int, pp: int, ep: int, m: int, v: int, sequences: int) -> Plans:
-    return Plans(*(np.array([x]) for x in (tp, cp, dp, pp, ep, m, v, sequences)))
+def one_plan(tp: int, cp: int, dp: int, pp: int, ep: int, m: int, v: int) -> Plan[np.ndarray]:
+    return Plan(*(np.array([x]) for x in (dp, tp, pp, cp, ep, m, v)))
+
+
+# As no switch is named: everything off.
+OFF: dict[str, Any] = {"sequence_parallel": False, "zero": 0, "fused_attention": False}
 
 
 CASES: list[tuple[str, dict[str, object], dict[str, int]]] = [
@@ -71,14 +79,14 @@ def test_compiled_work_is_that_of_the_cost_expressions(
     name: str, switches: dict[str, object], options: dict[str, int]
 ) -> None:
     """Arrays against the symbolic plan with the same numbers, one amount after the other."""
-    plan = PlanOptions(**{**options, **switches})  # type: ignore[arg-type]
+    plan = PlanOptions(**{**OFF, **options, **switches})
     model = transformer_request(name, plan).model
     context = int(model.context)
     own = {k: v for k, v in switches.items() if k != "replicate_kv"}
     work = TransformerWork(load_model(name), context, Switches(**own))  # type: ignore[arg-type]
     tp, pp, dp = options["tp"], options["pp"], options["dp"]
     cp, ep, m = options.get("cp", 1), options.get("ep", 1), options["microbatches"]
-    found = work.of(one_plan(tp, cp, dp, pp, ep, m, 1, options["batch"]), [8, None])
+    found = work.of(one_plan(tp, cp, dp, pp, ep, m, 1), options["batch"], [8, None])
     path = (m + pp - 1) / m
     assert found.bubble[0] == pytest.approx((pp - 1) / (m + pp - 1))
     assert found.model_flop[0] == pytest.approx(float(model.training_flop.expr), rel=1e-9)
@@ -98,11 +106,16 @@ def test_compiled_work_is_that_of_the_cost_expressions(
 
 
 def test_memory_is_that_of_the_cost_expressions() -> None:
-    for switches in ({}, {"recompute": "full"}, {"zero": 1, "sequence_parallel": True}):
-        options = PlanOptions(tp=8, pp=8, dp=4, batch=128, microbatches=16, **switches)
+    cases: list[dict[str, Any]] = [
+        {}, {"recompute": "full"}, {"zero": 1, "sequence_parallel": True},
+    ]
+    for switches in cases:
+        options = PlanOptions(
+            tp=8, pp=8, dp=4, batch=128, microbatches=16, **{**OFF, **switches}
+        )
         model = transformer_request("gpt-3", options).model
         work = TransformerWork(load_model("gpt-3"), 2048, Switches(**switches))
-        found = work.of(one_plan(8, 1, 4, 8, 1, 16, 1, 128), [8, None])
+        found = work.of(one_plan(8, 1, 4, 8, 1, 16, 1), 128, [8, None])
         (w,) = symbols("w")
         expected = memory(model, RECIPES["mixed"]).total.expr.xreplace({w: sp.Integer(2)})
         assert found.memory_bytes[0] == pytest.approx(float(expected), rel=1e-12)
@@ -143,18 +156,18 @@ def played(stages: int, microbatches: int, forward: float, backward: float) -> f
 def test_the_critical_path_is_that_of_the_schedule(stages: int, m: int) -> None:
     assert played(stages, m, 1.0, 2.0) == pytest.approx((m + stages - 1) * 3.0)
     work = TransformerWork(load_model("gpt-2"), 1024)
-    found = work.of(one_plan(1, 1, 1, stages, 1, m, 1, m), [8, None])
+    found = work.of(one_plan(1, 1, 1, stages, 1, m, 1), m, [8, None])
     assert found.block_passes[0] == (m + stages - 1) * -(-12 // stages)
 
 
 def test_components_add_up_and_nothing_beats_the_peak() -> None:
     work = TransformerWork(load_model("llama-2-7b"), 4096, Switches(fused_attention=True))
-    plans = Plans(*(np.array(x) for x in zip(*[
-        (tp, 1, dp, pp, 1, 256 // dp, 1, 256)
+    plans: Plan[np.ndarray] = Plan(*(np.array(x) for x in zip(*[
+        (dp, tp, pp, 1, 1, 256 // dp, 1)
         for tp, dp, pp in product((1, 2, 4, 8), (1, 2, 4, 8), (1, 2, 4))
     ], strict=True)))
     cluster = class_of_machine(H100)
-    times = step_time(work.of(plans, [8, None]), plans.devices, cluster)
+    times = step_time(work.of(plans, 256, [8, None]), plans.devices, cluster)
     assert sum(times.components.values()) == pytest.approx(times.total)
     assert (times.mfu <= cluster.flop_rate / cluster.peak_rate + 1e-12).all()
     assert (times.mfu > 0).all()
@@ -167,7 +180,7 @@ def test_the_search_finds_what_trying_everything_finds() -> None:
     """A second enumeration, one plan at a time, with the divisibility rules written again."""
     model = load_model("llama-2-7b")
     switches = Switches(fused_attention=True, zero=1, sequence_parallel=True)
-    asked = Question(model, 4096, 64, 16, switches, {})
+    asked = Question(model, 4096, 64, 16, searched(switches))
     best = best_transformer_plans(asked, H100)[0]
     least = float("inf")
     cluster = class_of_machine(H100)
@@ -187,8 +200,8 @@ def test_the_search_finds_what_trying_everything_finds() -> None:
                 for v in range(1, 13):
                     if v > 1 and (pp == 1 or 32 % pp or m % pp or 32 // pp % v):
                         continue
-                    plan = one_plan(tp, cp, dp, pp, 1, m, v, 64)
-                    amounts = work.of(plan, [8, None])
+                    plan = one_plan(tp, cp, dp, pp, 1, m, v)
+                    amounts = work.of(plan, 64, [8, None])
                     if amounts.memory_bytes[0] <= 80e9:
                         time = step_time(amounts, plan.devices, cluster).total[0]
                         least = min(least, float(time))
@@ -197,19 +210,20 @@ def test_the_search_finds_what_trying_everything_finds() -> None:
 
 def test_fixed_degrees_are_kept() -> None:
     asked = Question(load_model("gpt-3"), 2048, 1536, 1024,
-                     Switches(zero=1, sequence_parallel=True), {"N_TP": 8, "v": 1})
+                     searched(Switches(zero=1, sequence_parallel=True), N_TP=8, v=1))
     plans = best_transformer_plans(asked, load_machine("a100-sxm"), count=10)
-    assert all(p.degrees["N_TP"] == 8 and p.degrees["v"] == 1 for p in plans)
+    assert all(p.plan.N_TP == 8 and p.plan.v == 1 for p in plans)
     assert [p.seconds for p in plans] == sorted(p.seconds for p in plans)
 
 
 def test_what_does_not_fit_says_what_would() -> None:
-    asked = Question(load_model("llama-3.1-405b"), 4096, 8, 8, Switches(fused_attention=True), {})
+    asked = Question(load_model("llama-3.1-405b"), 4096, 8, 8,
+                     searched(Switches(fused_attention=True)))
     with pytest.raises(InfeasibleError, match=r"needs at least .* 80 GB; 128 devices would do"):
         best_transformer_plans(asked, H100)
-    bigger = Question(asked.architecture, 4096, 8, 128, asked.switches, {})
+    bigger = Question(asked.architecture, 4096, 8, 128, asked.plan)
     assert best_transformer_plans(bigger, H100)[0].memory_bytes <= 80e9
-    smaller = Question(asked.architecture, 4096, 8, 64, asked.switches, {})
+    smaller = Question(asked.architecture, 4096, 8, 64, asked.plan)
     with pytest.raises(InfeasibleError):
         best_transformer_plans(smaller, H100)
 
@@ -238,8 +252,8 @@ def test_the_command() -> None:
     [
         (("--model", "llama-2-7b", "--devices", "8"), "--batch", 2),
         (("--model", "llama-2-7b", "--devices", "8", "--batch", "8", "--d-model", "4"),
-         "means nothing", 2),
-        (("--model", "sparse-mlp", "--devices", "8", "--batch", "8"), "means nothing", 2),
+         "No such option: --d-model", 2),
+        (("--model", "sparse-mlp", "--devices", "8", "--batch", "8"), "plan-mlp", 2),
         (("--model", "gpt-3", "--devices", "8", "--batch", "8", "--seq", "4096"), "most 2048", 2),
         (("--model", "gpt-3", "--devices", "8", "--batch", "8", "--tokens", "-1"), "than 0", 2),
         (("--model", "transformer", "--devices", "8", "--batch", "8"), "numbers for L", 2),

@@ -16,7 +16,8 @@ from symscale.language.symbols import symbols
 from symscale.studies.comp_vs_comm.answer import growth_of, ratio_answer
 from symscale.studies.comp_vs_comm.future import DEFAULT_MACHINE, Case, future_cases
 from symscale.studies.comp_vs_comm.ratios import CompVsComm, asymptotic_model, named_costs
-from symscale.studies.requests.transformer import PlanOptions, transformer_request
+from symscale.studies.requests.plan_options import PlanOptions
+from symscale.studies.requests.transformer import transformer_request
 
 b, d, n, w, N_TP, N_DP, C, W_net, k, L = symbols("b d_model n_ctx w N_TP N_DP C W_net k L")
 I = sp.Integer  # noqa: E741
