@@ -72,9 +72,10 @@ ALLOWED: dict[str, set[str]] = {
     "pages": _ANSWERED | {"pages"},
     "cli.output": {"answers", "running", "pages"},
     "cli.options": {*_SIMULATED, "studies.requests", "cli.output"},
-    "cli.commands": _ANSWERED | {"pages", "cli.options", "cli.output"},
     "cli": {"cli"},
-    "symscale": set(),
+    "questions": _ANSWERED | {"answers", "pages"},
+    "cli.commands": _ANSWERED | {"pages", "cli.options", "cli.output", "questions"},
+    "symscale": {"answers", "questions"},
     "__main__": {"cli"},
 }
 MAX_MODULES = 12

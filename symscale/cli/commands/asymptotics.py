@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from symscale.cli.output.output import Output, Writes, emit
-from symscale.errors import CheckFailedError, InputError
+from symscale.errors import InputError
 
 RatioArgument = Annotated[
     str | None,
@@ -78,7 +78,4 @@ def asymptotics(
         ratio, costs, along=along or (), assume=assume or (), growing=growing, expect=expect
     )
     emit(found, output)
-    verdict = found.asymptotics.verdict
-    if verdict is not None and not verdict.holds and found.expectation is not None:
-        word = "is undetermined" if verdict.holds is None else "does not hold"
-        raise CheckFailedError(f"--expect {found.expectation.text} {word}: {verdict.reason}")
+    found.require_expected()

@@ -20,7 +20,9 @@ def cliffs(
 
     Set T (--set T=1e29) for the utilization of one run.
     """
-    settings = study.settings()
-    from symscale.studies.training.answer import cliffs as ask
+    from symscale.questions import training
 
-    emit(ask(study.hardware, level=study.level, settings=settings), output)
+    found = training.cliffs(
+        study.hardware, set=study.sets or (), level=study.level, duration=study.duration
+    )
+    emit(found, output)

@@ -9,10 +9,6 @@ from symscale.cli.options.scaling import (
     RunDurationOption,
     SparseOption,
     WidthsOption,
-    read_machines,
-    read_rules,
-    read_seconds,
-    read_shapes,
 )
 from symscale.cli.output.output import Output, Writes, emit
 from symscale.cli.output.progress import progress_text
@@ -31,6 +27,13 @@ def compare(
     duration: RunDurationOption = None,
 ) -> None:
     """Closed form and simulation side by side: utilization against training compute."""
+    from symscale.simulator.tables.requests import (
+        read_machines,
+        read_rules,
+        read_seconds,
+        read_shapes,
+    )
+
     machines = read_machines(hardware)
     shapes = read_shapes(widths, read_rules(sparse, batch_rule, rules))
     seconds = read_seconds(duration)

@@ -25,8 +25,9 @@ def limits(
     ] = False,
 ) -> None:
     """Largest training run at full utilization: pieces, regions, elasticities, proofs."""
-    settings = study.settings()
-    from symscale.studies.training.answer import full_training_limits, training_limits
+    from symscale.questions import training
 
-    ask = full_training_limits if full else training_limits
-    emit(ask(study.hardware, level=study.level, settings=settings), output)
+    found = training.limits(
+        study.hardware, set=study.sets or (), level=study.level, duration=study.duration, full=full
+    )
+    emit(found, output)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from symscale.cli.options.plan import PlanOf
-from symscale.cli.options.scaling import HardwareListOption, RunnersUpOption, read_machine
+from symscale.cli.options.scaling import HardwareListOption, RunnersUpOption
 from symscale.cli.output.output import Output, Writes, emit
 from symscale.cli.output.progress import progress_text
 from symscale.errors import InputError
@@ -36,6 +36,8 @@ def plan(
     It takes --batch (sequences) and may have degrees fixed; what is computed again is searched
     over unless --recompute says it. Rates are those of the machine's data sheet.
     """
+    from symscale.simulator.tables.requests import read_machine
+
     if model is None:
         raise InputError("--model: name a Transformer (list: symscale models), or use plan-mlp")
     machine = read_machine(hardware)
@@ -43,35 +45,9 @@ def plan(
         raise InputError("--devices: give the number of devices of the cluster")
     if plan.batch is None or plan.batch > MOST_SEQUENCES:
         raise InputError("--batch: give the sequences of a batch, from 1 to 1e9")
-    from symscale.costs.transformer.memory import recipe_called
-    from symscale.facts.models.zoo import load_model
-    from symscale.language.units import parse_number
-    from symscale.simulator.transformer.checks import check_fixed, check_sizes
-    from symscale.simulator.transformer.planning import (
-        Question,
-        TransformerPlans,
-        best_transformer_plans,
-        check_devices,
-        context_of,
-        searched,
-    )
-    from symscale.simulator.transformer.step import class_of_machine
+    from symscale.questions.transformers import planned
 
-    check_devices(plan.devices)
-    recipe_called(plan.switches.recipe)
-    architecture = load_model(model)
-    check_sizes(architecture)
-    question = Question(
-        architecture, context_of(architecture, plan.seq), plan.batch, plan.devices,
-        searched(plan.switches, **plan.degrees), plan.recompute,
-        tuple(name for name in plan.defaults if name != "recompute"),
-    )
-    check_fixed(question)
-    run = None if tokens is None else float(parse_number(tokens))
-    if run is not None and run <= 0:
-        raise InputError("--tokens: a run has more than 0 tokens")
-    cluster = class_of_machine(machine)
     with progress_text("searching") as show:
         show("plans")
-        plans = best_transformer_plans(question, machine, cluster, 1 + runners_up)
-    emit(TransformerPlans(question, machine, cluster, plans, run), output)
+        found = planned(model, machine, plan, tokens, runners_up)
+    emit(found, output)

@@ -13,10 +13,6 @@ from symscale.cli.options.scaling import (
     RunnersUpOption,
     SparseOption,
     WideOption,
-    read_machine,
-    read_rules,
-    read_seconds,
-    read_shape,
 )
 from symscale.cli.output.output import Output, Writes, emit
 from symscale.cli.output.progress import progress_text
@@ -41,6 +37,13 @@ def plan_mlp(
     runners_up: RunnersUpOption = 5,
 ) -> None:
     """The best plan of a sparse MLP on a cluster: its splits, its time by component, what binds."""
+    from symscale.simulator.tables.requests import (
+        read_machine,
+        read_rules,
+        read_seconds,
+        read_shape,
+    )
+
     machine = read_machine(hardware)
     if devices is None or not 1 <= devices <= 2**60:
         raise InputError("--devices: give the number of devices, from 1 to 2^60")

@@ -2,8 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,10 +18,6 @@ from symscale.cli.options.scaling import (
     SparseOption,
     WideOption,
     WidthsOption,
-    read_machines,
-    read_rules,
-    read_seconds,
-    read_shapes,
 )
 from symscale.cli.output.output import Output, Writes, emit
 from symscale.cli.output.part_file import PartFile
@@ -30,7 +27,8 @@ from symscale.errors import InputError, NoAnswerError, unknown_name
 if TYPE_CHECKING:
     from symscale.facts.machines.lumped import Machine
     from symscale.simulator.sparse_mlp.shapes import Shape
-    from symscale.simulator.tables.runs import Assumptions, SimulatedRun
+    from symscale.simulator.tables.curves import Row
+    from symscale.simulator.tables.runs import Assumptions
 
 
 def simulate(
@@ -58,96 +56,87 @@ def simulate(
     ] = "here",
 ) -> None:
     """Utilization against training compute: for each model the best plan that is in time."""
+    from symscale.simulator.sparse_mlp.curve import QUARTER_S
+    from symscale.simulator.tables.curves import CURVE_COLUMNS, csv_text
+    from symscale.simulator.tables.requests import (
+        read_machines,
+        read_rules,
+        read_seconds,
+        read_shapes,
+    )
+    from symscale.simulator.tables.runs import Assumptions, curves_of, simulated_run
+
     machines = read_machines(hardware)
     batches = batch_rules or ["default"]
     if len(set(batches)) < len(batches):
         raise InputError("--batch-rule: a rule is given twice; give it once")
     scaling = [read_rules(sparse, batch, rules) for batch in batches]
     shapes = [read_shapes(widths, s) for s in scaling]
-    seconds = read_seconds(duration)
-    from symscale.simulator.sparse_mlp.curve import QUARTER_S
-    from symscale.simulator.tables.curves import CURVE_COLUMNS, csv_text
-    from symscale.simulator.tables.runs import Assumptions, SimulatedCurves
-
-    assumptions = [Assumptions(s, seconds or QUARTER_S, as_published, wide) for s in scaling]
+    seconds = read_seconds(duration) or QUARTER_S
+    assumptions = [Assumptions(s, seconds, as_published, wide) for s in scaling]
     part = None
     if output.csv is not None:
         part = PartFile(output.csv, _run_key(machines, shapes, assumptions))
         part.start(csv_text([], CURVE_COLUMNS))
-    with progress_text("simulating") as show, _runner(scheduler) as runner:
-        runs = [
-            _run(machine, models, a, part, show, runner)
-            for machine in machines for models, a in zip(shapes, assumptions, strict=True)
-        ]
-    if not any(run.rows for run in runs):
+    def keep(row: "Row") -> None:
+        if part is not None:
+            part.add(csv_text([row], CURVE_COLUMNS, header=False))
+
+    runs = []
+    with progress_text("simulating") as show, _runner(scheduler) as elsewhere:
+        for machine in machines:
+            for models, assumed in zip(shapes, assumptions, strict=True):
+                held = _held(part, machine, assumed)
+                of = f"of {len(models)} models"
+                runs.append(
+                    simulated_run(
+                        machine, models, assumed, held=held, keep=keep, **elsewhere,
+                        progress=partial(_show, show, machine.name, len(held), of),
+                    )
+                )
+    try:
+        found = curves_of(runs, shapes[0][0].d_model)
+    except NoAnswerError:
         if part is not None:
             part.remove()
-        names = ", ".join(m.name for m in machines)
-        raise NoAnswerError(
-            f"no cluster of {names} finishes d_model = {shapes[0][0].d_model} in "
-            f"{(seconds or QUARTER_S) / 86400:.4g} days; allow more by --duration"
-        )
-    emit(SimulatedCurves(tuple(runs)), output)
+        raise
+    emit(found, output)
     if part is not None:
         part.remove()
 
 
-def _runner(scheduler: str) -> AbstractContextManager[Any]:
-    """What simulates chunks elsewhere; None for this process."""
+def _show(
+    show: Callable[[str], None], machine: str, begun: int, of: str, done: int
+) -> None:
+    show(f"{machine}: {begun + done} {of}")
+
+
+@contextmanager
+def _runner(scheduler: str) -> Iterator[dict[str, Any]]:
+    """What simulates points elsewhere, as an option; none for this process."""
     if scheduler == "here":
-        return nullcontext()
-    from symscale.simulator.sparse_mlp.distributed import LOCAL, dask_runner
+        yield {}
+        return
+    from symscale.simulator.sparse_mlp.distributed import LOCAL, curve_in_chunks, dask_runner
 
     if scheduler != LOCAL and "://" not in scheduler:
         raise unknown_name(
             "scheduler", scheduler, ("here", LOCAL), see="an address looks like tcp://host:8786"
         )
-    return dask_runner(scheduler)
+    with dask_runner(scheduler) as runner:
+        yield {"simulate": partial(curve_in_chunks, run=runner)}
 
 
-def _run(
-    machine: "Machine", shapes: "Sequence[Shape]", assumptions: "Assumptions",
-    part: PartFile | None, show: Any, runner: Any,
-) -> "SimulatedRun":
-    """Simulate a curve, from where an interrupted run left it."""
-    from symscale.simulator.sparse_mlp.curve import QUARTER_S, curve
-    from symscale.simulator.sparse_mlp.space import PUBLISHED_SPACE, WIDE_SPACE
-    from symscale.simulator.sparse_mlp.step import Schedule
-    from symscale.simulator.tables.curves import (
-        CURVE_COLUMNS,
-        csv_text,
-        curve_row,
-        marked,
-        read_csv,
-        read_curve_rows,
-    )
-    from symscale.simulator.tables.runs import SimulatedRun
+def _held(part: PartFile | None, machine: "Machine", assumptions: "Assumptions") -> "list[Row]":
+    """The rows of a curve that an interrupted run left."""
+    from symscale.simulator.tables.curves import CURVE_COLUMNS, read_csv, read_curve_rows
 
-    rows = []
-    if part is not None and part.text.count("\n") > 1:
-        where = str(part.path)
-        held = read_curve_rows(read_csv(part.text, where, CURVE_COLUMNS), where)
-        own = (machine.name, assumptions.rules.batch)
-        rows = [row for row in held if (row["hardware"], row["batch_rule"]) == own]
-    begun = len(rows)
-    options: dict[str, Any] = {
-        "duration_s": assumptions.duration_s or QUARTER_S,
-        "schedule": Schedule(as_published=assumptions.as_published),
-        "space": WIDE_SPACE if assumptions.wide else PUBLISHED_SPACE,
-        "progress": lambda done: show(f"{machine.name}: {begun + done} of {len(shapes)} models"),
-    }
-    if runner is None:
-        points = curve(machine, shapes[begun:], **options)
-    else:
-        from symscale.simulator.sparse_mlp.distributed import curve_in_chunks
-
-        points = curve_in_chunks(machine, shapes[begun:], runner, **options)
-    for point in points:
-        rows.append(curve_row(point, machine.name, assumptions.rules.batch))
-        if part is not None:
-            part.add(csv_text(rows[-1:], CURVE_COLUMNS, header=False))
-    ended = len(rows) < len(shapes)
-    return SimulatedRun(machine, assumptions, marked(rows, machine, ended))
+    if part is None or part.text.count("\n") <= 1:
+        return []
+    where = str(part.path)
+    held = read_curve_rows(read_csv(part.text, where, CURVE_COLUMNS), where)
+    own = (machine.name, assumptions.rules.batch)
+    return [row for row in held if (row["hardware"], row["batch_rule"]) == own]
 
 
 def _run_key(

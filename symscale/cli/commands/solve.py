@@ -1,6 +1,7 @@
 """Command `solve`."""
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -8,10 +9,6 @@ from symscale.cli.options.study import SetOption
 from symscale.cli.output.output import Output, Writes, emit
 from symscale.cli.output.progress import progress_line
 from symscale.errors import InputError
-
-if TYPE_CHECKING:
-    from symscale.problems.answer import ProblemAnswer
-    from symscale.problems.sweep import SweptAnswer
 
 
 def solve(
@@ -40,22 +37,8 @@ def solve(
         raise InputError(
             "two --sweep ranges make a map; say where to draw it by --plot FILE.pdf"
         )
-    from symscale.problems.answer import answer
-    from symscale.problems.file import load_problem, read_problem_settings
+    from symscale.questions import own
 
-    problem = load_problem(file)
-    settings = read_problem_settings(problem, sets or [])
     with progress_line("solving") as progress:
-        found = answer(problem, settings, progress)
-    emit(_swept(found, sweeps) if sweeps else found, output)
-
-
-def _swept(found: "ProblemAnswer", sweeps: list[str]) -> "SweptAnswer":
-    from symscale.problems.sweep import read_axis, swept
-
-    if len(sweeps) > 2:
-        raise InputError("--sweep: give two ranges at most")
-    axes = [read_axis(text, found.problem) for text in sweeps]
-    if len({a.symbol for a in axes}) < len(axes):
-        raise InputError("--sweep: give two different parameters")
-    return swept(found, axes)
+        found = own.solve(Path(file), set=sets or (), sweep=sweeps or (), progress=progress)
+    emit(found, output)

@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from symscale.errors import InputError, printable
-
 if TYPE_CHECKING:
-    import sympy as sp
+    pass
 
 HardwareOption = Annotated[
     str | None,
@@ -59,24 +57,3 @@ class StudyOptions:
     level: LevelOption = None
     sets: SetOption = None
     duration: DurationOption = None
-
-    def settings(self) -> "dict[str, sp.Expr]":
-        """Read --set and --duration together.
-
-        Raises:
-            InputError: If one cannot be used, or they contradict each other.
-        """
-        from symscale.language.units import parse_quantity
-        from symscale.studies.requests.parameters import read_settings, read_value
-
-        settings = read_settings(self.sets or [])
-        if self.duration is not None:
-            if "t_d" in settings:
-                raise InputError("--duration and --set t_d say the same thing; give one of them")
-            try:
-                if parse_quantity(self.duration).unit is None:  # a time, no expression
-                    raise InputError("it has no unit; write such as 90d, 3mo or 1y")
-                settings["t_d"] = read_value("t_d", self.duration)
-            except InputError as error:
-                raise error.with_context(f"--duration {printable(self.duration, 60)}") from None
-        return settings

@@ -259,7 +259,13 @@ def _dropped_data(one: Dropped, exponent: str) -> dict[str, Json]:
     }
 
 
+def _line(found: RatioAsymptotics) -> str:
+    first, *others = found.asymptotics.pieces
+    more = f" and {len(others)} other cases" if others else ""
+    return f"{found.ratio} = Theta({first.theta}){more}"[:200]
+
+
 PAGES = (
     Page(NamedCosts, costs_document, costs_data),
-    Page(RatioAsymptotics, asymptotics_document, asymptotics_data, lambda found: found.ratio),
+    Page(RatioAsymptotics, asymptotics_document, asymptotics_data, _line),
 )

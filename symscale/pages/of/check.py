@@ -152,4 +152,9 @@ def _finding(finding: Finding) -> dict[str, Json]:
     return {"name": finding.name, "holds": finding.holds, "detail": finding.detail}
 
 
-PAGES = (Page(CheckedCertificates, verdict_document, verdict_data, text=verdict_lines),)
+def _line(found: CheckedCertificates) -> str:
+    held = sum(v.holds for v in found.verdicts)
+    return f"{held} of {len(found.verdicts)} certificates hold"
+
+
+PAGES = (Page(CheckedCertificates, verdict_document, verdict_data, _line, text=verdict_lines),)

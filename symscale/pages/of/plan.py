@@ -16,7 +16,8 @@ from symscale.pages.formats.document import (
 )
 from symscale.pages.of.cost import taken
 from symscale.pages.page import Page
-from symscale.simulator.transformer.planning import PlannedStep, TransformerPlans
+from symscale.simulator.transformer.answer import TransformerPlans
+from symscale.simulator.transformer.planning import PlannedStep
 
 LABELS = {
     "N_DP": "data", "N_TP": "tensor", "N_PP": "pipeline", "N_CP": "context", "N_EP": "expert",
@@ -157,4 +158,13 @@ def transformer_plan_data(found: TransformerPlans) -> dict[str, Any]:
     }
 
 
-PAGES = (Page(TransformerPlans, transformer_plan_document, transformer_plan_data),)
+def _line(found: TransformerPlans) -> str:
+    plan, name = found.best.plan, found.question.architecture.name
+    return (
+        f"{name} on {found.question.devices} x {found.machine.name}, tp {plan.N_TP}, cp "
+        f"{plan.N_CP}, dp {plan.N_DP}, pp {plan.N_PP}; {found.best.seconds:.4g} s, MFU "
+        f"{found.best.mfu:.3f}"
+    )
+
+
+PAGES = (Page(TransformerPlans, transformer_plan_document, transformer_plan_data, _line),)

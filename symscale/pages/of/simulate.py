@@ -162,4 +162,12 @@ def _draw(found: SimulatedCurves, path: Path) -> None:
     curve_plot(found.runs, path)
 
 
-PAGES = (Page(SimulatedCurves, curves_document, curves_data, figure=_draw, table=curves_csv),)
+def _line(found: SimulatedCurves) -> str:
+    points = sum(len(run.rows) for run in found.runs)
+    names = ", ".join(dict.fromkeys(run.machine.name for run in found.runs))
+    return f"{names[:150]}, {points} point{'' if points == 1 else 's'}"
+
+
+PAGES = (
+    Page(SimulatedCurves, curves_document, curves_data, _line, figure=_draw, table=curves_csv),
+)

@@ -1,13 +1,16 @@
 """What was simulated: a machine, the rules and space assumed, and the rows of its table."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from symscale.answers import Answer
+from symscale.errors import NoAnswerError
 from symscale.facts.machines.lumped import Machine
-from symscale.simulator.sparse_mlp.curve import Point
-from symscale.simulator.sparse_mlp.shapes import Rules
-from symscale.simulator.tables.curves import Row
+from symscale.simulator.sparse_mlp.curve import QUARTER_S, Point, curve
+from symscale.simulator.sparse_mlp.shapes import Rules, Shape
+from symscale.simulator.sparse_mlp.space import PUBLISHED_SPACE, WIDE_SPACE
+from symscale.simulator.sparse_mlp.step import Schedule
+from symscale.simulator.tables.curves import Row, curve_row, marked
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,58 @@ class SimulatedCurves(Answer):
 
     page = "simulate"
     runs: tuple[SimulatedRun, ...]
+
+
+def simulated_run(
+    machine: Machine, shapes: Sequence[Shape], assumptions: Assumptions, *,
+    held: Sequence[Row] = (), keep: Callable[[Row], object] | None = None,
+    simulate: Callable[..., Iterable[Point]] = curve,
+    progress: Callable[[int], object] | None = None,
+) -> SimulatedRun:
+    """Simulate a curve.
+
+    Args:
+        machine: The machine.
+        shapes: The models.
+        assumptions: The rules and the space.
+        held: Rows of the first models that an earlier run left.
+        keep: Told each further row.
+        simulate: What makes the points; by default in this process.
+        progress: Told how many further models are done.
+    """
+    rows = list(held)
+    points = simulate(
+        machine, shapes[len(rows) :], duration_s=assumptions.duration_s or QUARTER_S,
+        schedule=Schedule(as_published=assumptions.as_published),
+        space=WIDE_SPACE if assumptions.wide else PUBLISHED_SPACE,
+        progress=progress or (lambda done: None),
+    )
+    for point in points:
+        rows.append(curve_row(point, machine.name, assumptions.rules.batch))
+        if keep is not None:
+            keep(rows[-1])
+    ended = len(rows) < len(shapes)
+    return SimulatedRun(machine, assumptions, marked(rows, machine, ended))
+
+
+def curves_of(runs: Sequence[SimulatedRun], width: int) -> SimulatedCurves:
+    """Return curves as one answer.
+
+    Args:
+        runs: The curves.
+        width: The smallest width that was asked for.
+
+    Raises:
+        NoAnswerError: If none has a point.
+    """
+    if any(run.rows for run in runs):
+        return SimulatedCurves(tuple(runs))
+    names = ", ".join(dict.fromkeys(run.machine.name for run in runs))
+    days = (runs[0].assumptions.duration_s or QUARTER_S) / 86400
+    raise NoAnswerError(
+        f"no cluster of {names} finishes d_model = {width} in {days:.4g} days; allow more by "
+        "--duration"
+    )
 
 
 @dataclass(frozen=True, repr=False)

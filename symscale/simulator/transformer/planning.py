@@ -6,7 +6,6 @@ from itertools import product
 
 import numpy as np
 
-from symscale.answers import Answer
 from symscale.costs.switches import USUAL, Recomputation, Switches
 from symscale.costs.transformer.architecture import Architecture, Experts, FeedForward
 from symscale.costs.transformer.plan import DEGREES, Plan, whole
@@ -315,23 +314,3 @@ def context_of(architecture: Architecture, wanted: int | None) -> int:
     if not 1 <= length <= 10**9:
         raise InputError(f"--seq {length}: give a length from 1 to 1e9")
     return length
-
-
-@dataclass(frozen=True, repr=False)
-class TransformerPlans(Answer):
-    """The best plans of a Transformer on a cluster.
-
-    Attributes:
-        question: What was asked.
-        machine: The machine.
-        cluster: The rates that it achieves.
-        plans: The plans, the best first.
-        training_tokens: Tokens of a run, or None.
-    """
-
-    page = "plan"
-    question: Question
-    machine: Machine
-    cluster: ClusterClass
-    plans: Sequence[PlannedStep]
-    training_tokens: float | None = None

@@ -21,6 +21,7 @@ from symscale.algebra.growth.paths import RELATIONS, Assumption, Growth, Relatio
 from symscale.answers import Answer
 from symscale.costs.cost import Cost
 from symscale.errors import (
+    CheckFailedError,
     FormulaError,
     InputError,
     ParseError,
@@ -81,6 +82,17 @@ class RatioAsymptotics(Answer):
     asymptotics: Asymptotics
     expectation: Expectation | None
     notes: tuple[str, ...]
+
+    def require_expected(self) -> None:
+        """Raise unless it has the class that was expected, if any was.
+
+        Raises:
+            CheckFailedError: If it has another, or that is undetermined.
+        """
+        verdict = self.asymptotics.verdict
+        if verdict is not None and not verdict.holds and self.expectation is not None:
+            word = "is undetermined" if verdict.holds is None else "does not hold"
+            raise CheckFailedError(f"--expect {self.expectation.text} {word}: {verdict.reason}")
 
     @property
     def constants(self) -> tuple[sp.Symbol, ...]:

@@ -1,0 +1,111 @@
+"""Problems of one's own, worked derivations, and the check of proofs."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from symscale.questions.reading import Settings, texts
+
+if TYPE_CHECKING:
+    from symscale.derivation.checks import CheckedDerivation
+    from symscale.pages.of.check import CheckedCertificates
+    from symscale.pages.page import Certificates
+    from symscale.problems.answer import ProblemAnswer
+    from symscale.problems.sweep import SweptAnswer
+
+
+def solve(
+    problem: str | Path,
+    *,
+    set: Settings = (),
+    sweep: Mapping[str, str] | Iterable[str] = (),
+    progress: Callable[[int, int], None] | None = None,
+) -> "ProblemAnswer | SweptAnswer":
+    """Solve a problem of one's own: the optimum in closed form, and what binds it.
+
+    Args:
+        problem: A TOML file, or the text of one (of several lines).
+        set: Parameters of the problem.
+        sweep: One or two parameters with the range over which each runs, LOW..HIGH.
+        progress: Told how far the exact solver is.
+
+    Raises:
+        InputError: If something given cannot be used.
+        NoAnswerError: If there is no optimum.
+
+    Example:
+        >>> import symscale as ss
+        >>> answer = ss.solve('''
+        ... maximize = "N*C"
+        ... [parameters]
+        ... C = {}
+        ... b = {}
+        ... [variables]
+        ... N = {}
+        ... [[constraints]]
+        ... name = "batch"
+        ... expression = "2*N <= b"
+        ... ''')
+        >>> answer.pieces[0].expr
+        C*b/2
+    """
+    from symscale.problems.answer import answer
+    from symscale.problems.file import load_problem, problem_of_text, read_problem_settings
+    from symscale.problems.sweep import read_axes, swept
+
+    text = str(problem)
+    asked = problem_of_text(text) if "\n" in text else load_problem(text)
+    found = answer(asked, read_problem_settings(asked, texts(set)), progress)
+    ranges = texts(sweep)
+    if ranges:
+        return swept(found, read_axes(ranges, asked))
+    found.check()
+    return found
+
+
+def derive(name: str) -> "CheckedDerivation":
+    """A worked derivation, each of its steps checked.
+
+    Args:
+        name: The derivation; `symscale derivations` lists them.
+
+    Raises:
+        UnknownNameError: If there is none of that name.
+        CheckFailedError: If a step does not hold.
+
+    Example:
+        >>> import symscale as ss
+        >>> ss.derive("latency-wall").derivation.title
+        'Latency wall'
+    """
+    from symscale.derivation.checks import checked
+    from symscale.derivation.library import load_derivation
+
+    return checked(load_derivation(name))
+
+
+def check(proof: "str | Path | Certificates") -> "CheckedCertificates":
+    """Verify certificates with exact arithmetic.
+
+    Args:
+        proof: A certificate file, or what `certificates()` of an answer returns.
+
+    Raises:
+        InputError: If it is no such file.
+        CheckFailedError: If a certificate does not hold.
+
+    Example:
+        >>> import symscale as ss
+        >>> ss.check(ss.limits("h100-sxm").certificates()).holds
+        True
+    """
+    from symscale.pages.of.check import checked_certificates
+    from symscale.problems.certificate_file import load_certificates
+
+    if isinstance(proof, str | Path):
+        title, certificates = load_certificates(str(proof))
+    else:
+        title, certificates = proof.title, list(proof.certificates)
+    found = checked_certificates(title, certificates)
+    found.require_all()
+    return found
