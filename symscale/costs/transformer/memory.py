@@ -7,7 +7,7 @@ from types import MappingProxyType
 import sympy as sp
 
 from symscale.costs.cost import Cost, cost, total
-from symscale.costs.transformer.component import ONE, Component
+from symscale.costs.transformer.component import ONE, Component, Role
 from symscale.costs.transformer.model import Transformer
 from symscale.costs.transformer.plan import TransformerPlan
 from symscale.costs.transformer.stages import heaviest_stage
@@ -187,7 +187,7 @@ def _memory(model: Transformer, recipe: Recipe, *, first: bool) -> Memory:
     held: list[tuple[sp.Expr, sp.Expr]] = []
     for stack, blocks in zip(model.architecture.stacks, counts, strict=True):
         for c in model.of_stack(stack):
-            degree = expert_replicas if c.name.endswith("experts") else replicas
+            degree = expert_replicas if c.role is Role.EXPERTS else replicas
             held.append((c.parameters_per_device * blocks, degree))
     kept = ZERO
     for c in _ends(model, first, only):
@@ -228,8 +228,9 @@ def _working(component: Component, plan: TransformerPlan) -> list[sp.Expr]:
 
 def _ends(model: Transformer, first: bool, only: bool) -> list[Component]:
     """The components outside the blocks that a stage has."""
+    place = "first stage" if first else "last stage"
     ends = [c for c in model.components if not c.layered]
-    return [c for c in ends if only or (c.name == "embedding") == first]
+    return [c for c in ends if only or c.role.place == place]
 
 
 def block_memory(model: Transformer, recipe: Recipe, stack: int = 0) -> Cost:

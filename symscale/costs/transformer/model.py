@@ -6,7 +6,7 @@ lookups are not counted.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import sympy as sp
@@ -20,6 +20,7 @@ from symscale.costs.transformer.component import (
     Component,
     Exchange,
     Kept,
+    Role,
     Vector,
     exchanges,
     word_bytes,
@@ -72,7 +73,6 @@ class Transformer:
         architecture, block, plan = self.architecture, stack.block, self.plan
         d, dropout = architecture.d_model, architecture.dropout
         # In a parallel block attention and MLP read one tensor and add up to one.
-        read = "input of attention" if block.parallel else "input of mlp"
         added = "output of the block" if block.parallel else ""
         found = [
             attention_component(
@@ -83,18 +83,18 @@ class Transformer:
         if block.cross is not None:
             found.append(
                 attention_component(
-                    block.cross, plan, d, self.tokens, self.context, name="cross-attention",
+                    block.cross, plan, d, self.tokens, self.context, role=Role.CROSS_ATTENTION,
                     causal=False, dropout=dropout, source="output of the encoder",
                 )
             )
         found += mlp_components(
-            block.mlp, plan, d, self.tokens, self.context, dropout=dropout, source=read,
-            output=added or "output of mlp",
+            block.mlp, plan, d, self.tokens, self.context, dropout=dropout,
+            parallel=block.parallel,
         )
-        found.append(self._norms("norms", block.norms))
-        return [_in_stack(c, stack) for c in found]
+        found.append(self._norms(Role.NORMS, block.norms))
+        return [replace(c, stack=stack.name, blocks=stack.blocks) for c in found]
 
-    def _norms(self, name: str, count: int, layered: bool = True) -> Component:
+    def _norms(self, role: Role, count: int) -> Component:
         architecture = self.architecture
         entries = self.tokens * architecture.d_model
         kept = tuple(
@@ -102,7 +102,7 @@ class Transformer:
             for _ in range(count)
         )
         vector = Vector("gain and shift", architecture.norm_parameters * count)
-        return Component(name, (), (vector,), kept, layered=layered)
+        return Component(role, (), (vector,), kept)
 
     def _embedding(self) -> Component:
         architecture = self.architecture
@@ -125,9 +125,7 @@ class Transformer:
             vectors.append(Vector("norm of the embedding", architecture.norm_parameters))
         mask = Kept("mask of the dropout", self.tokens * d, ONE, self.plan.kept_split)
         kept = (mask,) if architecture.dropout else ()
-        return Component(
-            "embedding", (lookup,), tuple(vectors), kept, lookup=True, layered=False
-        )
+        return Component(Role.EMBEDDING, (lookup,), tuple(vectors), kept)
 
     def _ends(self) -> dict[str, Dimension]:
         architecture, plan = self.architecture, self.plan
@@ -142,14 +140,14 @@ class Transformer:
         architecture, plan, w = self.architecture, self.plan, word_bytes()
         d, found = architecture.d_model, []
         if architecture.final_norms:
-            found.append(self._norms("final norm", architecture.final_norms, layered=False))
+            found.append(self._norms(Role.FINAL_NORM, architecture.final_norms))
         if architecture.pooler:
             lengths = {"s": Dimension(self.tokens / self.context, plan.N_DP),
                        "d": Dimension(d), "h": Dimension(d)}
             pooler = einsum(
                 "pooler", "sd,dh->sh", lengths, names=("first tokens", "W_pooler", "pooled")
             )
-            found.append(Component("pooler", (pooler,), (Vector("bias", d),), layered=False))
+            found.append(Component(Role.POOLER, (pooler,), (Vector("bias", d),)))
         if architecture.head:
             logits = einsum(
                 "logits", "std,dy->sty", self._ends(),
@@ -164,9 +162,7 @@ class Transformer:
                 Kept("input", self.tokens * d, w, plan.kept_split),
                 Kept("logits", self.tokens * architecture.vocabulary, sp.Integer(4), plan.N_TP),
             )
-            found.append(
-                Component("logits", (logits,), bias, kept, tied=architecture.tied, layered=False)
-            )
+            found.append(Component(Role.LOGITS, (logits,), bias, kept, tied=architecture.tied))
         return found
 
     @property
@@ -195,9 +191,8 @@ class Transformer:
         for stack in self.architecture.stacks:
             mlp = stack.block.mlp
             if isinstance(mlp, Experts):
-                name = _named("experts", stack)
-                component = next(c for c in self.components if c.name == name)
-                yield component.parameters * (1 - mlp.active / mlp.experts)
+                parts = [c for c in self.of_stack(stack) if c.role is Role.EXPERTS]
+                yield from (c.parameters * (1 - mlp.active / mlp.experts) for c in parts)
 
     @property
     def forward_flop(self) -> Cost:
@@ -231,9 +226,10 @@ class Transformer:
         return [
             (product, component.blocks)
             for component in self.layered
-            for product in component.contractions
-            if recompute == "full"
-            or (recompute == "selective" and product.name in ("scores", "context"))
+            for product in (
+                component.contractions if recompute == "full"
+                else component.core if recompute == "selective" else ()
+            )
         ]
 
     @property
@@ -263,23 +259,6 @@ class Transformer:
             (copied for part in parts for copied in part.copies),
         )
 
-    def end_exchanges(self, name: str) -> tuple[Exchange, ...]:
-        """Return what embedding or logits make devices exchange in a step."""
-        component = next((c for c in self.components if c.name == name), None)
-        return exchanges(component.contractions) if component else ()
-
     def of_stack(self, stack: Stack) -> tuple[Component, ...]:
         """Return the components of a stack's blocks."""
-        return tuple(c for c in self.layered if _belongs(c, stack))
-
-
-def _named(name: str, stack: Stack) -> str:
-    return f"{stack.name} {name}" if stack.name else name
-
-
-def _belongs(component: Component, stack: Stack) -> bool:
-    return component.stack == stack.name
-
-
-def _in_stack(component: Component, stack: Stack) -> Component:
-    return component.placed(_named(component.name, stack), stack.name, stack.blocks)
+        return tuple(c for c in self.layered if c.stack == stack.name)
