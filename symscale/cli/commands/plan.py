@@ -189,7 +189,7 @@ def _transformer(
     sequences, context = options["--batch"], options["--seq"]
     if sequences is None or not 1 <= sequences <= MOST_SEQUENCES:
         raise InputError("--batch: give the sequences of a batch, from 1 to 1e9")
-    from symscale.costs.transformer.memory import recipe_called
+    from symscale.costs.memory import recipe_called
     from symscale.facts.models.zoo import load_model
     from symscale.language.units import parse_number
     from symscale.simulator.transformer.checks import check_fixed, check_sizes

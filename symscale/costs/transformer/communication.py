@@ -18,9 +18,10 @@ from symscale.costs.collectives import (
     reduce_scatter_words,
 )
 from symscale.costs.cost import Cost, cost
+from symscale.costs.model import Parallelism
 from symscale.costs.transformer.architecture import Experts, Stack
-from symscale.costs.transformer.component import ONE, Exchange, Parallelism, Place, Role, exchanges
-from symscale.costs.transformer.model import Transformer
+from symscale.costs.transformer.assembly import Assembly
+from symscale.costs.transformer.component import ONE, Exchange, Place, Role, exchanges
 from symscale.costs.transformer.stages import heaviest_stage
 
 Phase = Literal["forward", "backward", "recomputation", "step"]
@@ -102,7 +103,7 @@ class Communication:
         return self.calls * PHASES[self.collective] * (self.participants - 1)
 
 
-def communications(model: Transformer) -> tuple[Communication, ...]:
+def communications(model: Assembly) -> tuple[Communication, ...]:
     """Return all communication of a device of the heaviest stage in one step."""
     counts = heaviest_stage(model)
     found: list[Communication] = []
@@ -134,7 +135,7 @@ def _merged(found: Iterable[Communication]) -> Iterable[Communication]:
     return table.values()
 
 
-def _of_blocks(model: Transformer, stack: Stack, blocks: sp.Expr) -> list[Communication]:
+def _of_blocks(model: Assembly, stack: Stack, blocks: sp.Expr) -> list[Communication]:
     found: list[Communication] = []
     for exchange in model.exchanges(stack):
         if exchange.of_tokens:
@@ -146,7 +147,7 @@ def _of_blocks(model: Transformer, stack: Stack, blocks: sp.Expr) -> list[Commun
 
 
 def _tensor(
-    model: Transformer, exchange: Exchange, blocks: sp.Expr, place: Place = "blocks"
+    model: Assembly, exchange: Exchange, blocks: sp.Expr, place: Place = "blocks"
 ) -> list[Communication]:
     """Reductions of activations, or of their gradients, over a tensor-parallel group."""
     degree, plan = exchange.over("tensor"), model.plan
@@ -178,7 +179,7 @@ def _tensor(
     return found
 
 
-def _context(model: Transformer, exchange: Exchange, blocks: sp.Expr) -> list[Communication]:
+def _context(model: Assembly, exchange: Exchange, blocks: sp.Expr) -> list[Communication]:
     """Keys and values round the ring of a sequence's parts, and their gradients back."""
     degree, plan = exchange.over("context"), model.plan
     payload = cost(exchange.payload * blocks, "word")
@@ -199,7 +200,7 @@ def _context(model: Transformer, exchange: Exchange, blocks: sp.Expr) -> list[Co
     return found
 
 
-def _expert(model: Transformer, mlp: Experts, blocks: sp.Expr) -> list[Communication]:
+def _expert(model: Assembly, mlp: Experts, blocks: sp.Expr) -> list[Communication]:
     """Tokens to their experts and back, and the same for the gradients."""
     plan = model.plan
     tokens = model.tokens * mlp.active * mlp.capacity / (plan.token_degree * plan.kept_split)
@@ -216,7 +217,7 @@ def _expert(model: Transformer, mlp: Experts, blocks: sp.Expr) -> list[Communica
     ]
 
 
-def _of_ends(model: Transformer) -> list[Communication]:
+def _of_ends(model: Assembly) -> list[Communication]:
     """Reductions of the embedding and of the logits, which split the vocabulary."""
     found: list[Communication] = []
     for component in model.components:
@@ -236,7 +237,7 @@ def _of_ends(model: Transformer) -> list[Communication]:
     return found
 
 
-def _data(model: Transformer, counts: tuple[sp.Expr, ...]) -> list[Communication]:
+def _data(model: Assembly, counts: tuple[sp.Expr, ...]) -> list[Communication]:
     """Gradients, and with sharding weights, over the replicas."""
     plan = model.plan
     amounts: dict[tuple[sp.Expr, Within, Place], tuple[sp.Expr, sp.Expr]] = {}
@@ -265,7 +266,7 @@ def _data(model: Transformer, counts: tuple[sp.Expr, ...]) -> list[Communication
 
 
 def _replicas(
-    model: Transformer, words: sp.Expr, degree: sp.Expr, within: Within, calls: sp.Expr,
+    model: Assembly, words: sp.Expr, degree: sp.Expr, within: Within, calls: sp.Expr,
     place: Place,
 ) -> list[Communication]:
     plan = model.plan
@@ -292,7 +293,7 @@ def _replicas(
     return found
 
 
-def _pipeline(model: Transformer) -> list[Communication]:
+def _pipeline(model: Assembly) -> list[Communication]:
     """The residual stream from stage to stage, and its gradient back."""
     plan = model.plan
     words = model.tokens * model.architecture.d_model / (plan.token_degree * plan.kept_split)

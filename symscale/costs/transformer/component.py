@@ -13,11 +13,11 @@ import sympy as sp
 
 from symscale.costs.contraction import Contraction, Dimension, Tensor
 from symscale.costs.cost import Cost, cost, total
+from symscale.costs.model import Parallelism
 from symscale.errors import FormulaError
 from symscale.language.symbols import symbol
 
 ONE = sp.Integer(1)
-Parallelism = Literal["data", "tensor", "context", "expert", "pipeline"]
 Place = Literal["blocks", "first stage", "last stage", "both ends"]
 
 LETTERS: Mapping[str, Parallelism] = {

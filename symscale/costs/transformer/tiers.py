@@ -11,8 +11,8 @@ from math import gcd, prod
 
 import sympy as sp
 
+from symscale.costs.model import Parallelism
 from symscale.costs.transformer.communication import Communication
-from symscale.costs.transformer.component import Parallelism
 from symscale.costs.transformer.plan import TransformerPlan, whole
 from symscale.errors import InputError
 

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from symscale.costs.memory import RECIPES, Recipe
+from symscale.costs.model import Parallelism
 from symscale.costs.transformer.architecture import Architecture, Stack
 from symscale.costs.transformer.attention import Mask
 from symscale.costs.transformer.communication import PHASES, Communication, communications
-from symscale.costs.transformer.component import Component, Parallelism, Role
-from symscale.costs.transformer.memory import RECIPES, Recipe, kept_bytes_of_block
+from symscale.costs.transformer.component import Component, Role
+from symscale.costs.transformer.memory import kept_bytes_of_block
 from symscale.costs.transformer.model import Transformer
 from symscale.costs.transformer.plan import Recomputation, Schedule, TransformerPlan
 from symscale.costs.transformer.stages import block_order, stage_sizes
