@@ -6,6 +6,7 @@ from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.growth.asymptotics import Assumption, Growth, asymptotics
 from symscale.algebra.rewrites.rewrite import Rewrite, compose, rearrange, substitute
 from symscale.costs.cost import cost
+from symscale.costs.transformer.component import Role
 from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import TWO_CS, symbols
 from symscale.pages.of.derive import show
@@ -42,10 +43,7 @@ def derive() -> Derivation:
         "FLOP for each byte of serialized payload: batch and depth cancel",
         ["arithmetic", "serialized"],
     )
-    product = next(
-        c for part in study.model.layered if part.name == "mlp" for c in part.contractions
-        if c.name == "up"
-    )
+    product = next(c for c in study.model.layered if c.role is Role.MLP).contractions[0]
     weights = product.words_per_device(product.operands[1])
     behind = product.per_device(product.forward_flop) * 2
     build.define(

@@ -21,7 +21,8 @@ def derive() -> Derivation:
     """Derive the latency wall from the relations that bind in it."""
     T, D, b = symbols("T D b")
     model = sparse_mlp(reduced_plan())
-    given = [*definitions(model, symbol("N")), *step_constraints(model, PEAK, {})]
+    steps = step_constraints(model, PEAK, {}, model.sequential_products)
+    given = [*definitions(model, symbol("N")), *steps]
     chosen = {c.name: c.substitute(rules()) for c in given}
     build = DerivationBuilder(
         "latency-wall",

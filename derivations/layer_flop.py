@@ -5,7 +5,7 @@ import sympy as sp
 from symscale.algebra.rewrites.rewrite import Rewrite, compose, rearrange, substitute
 from symscale.costs.cost import Cost, cost, total
 from symscale.costs.transformer.architecture import transformer
-from symscale.costs.transformer.component import Component
+from symscale.costs.transformer.component import Component, Role
 from symscale.costs.transformer.model import Transformer
 from symscale.derivation.steps import Derivation, DerivationBuilder
 from symscale.language.symbols import TWO_CS, symbol, symbols
@@ -17,7 +17,7 @@ def derive() -> Derivation:
     """Derive the FLOP of a step from the products, and compare them with 6 P b."""
     b, L, d, n, V = symbols("b L d_model n_ctx n_vocab")
     model = Transformer(transformer(), b, n)
-    parts = {c.name: c for c in model.components}
+    parts = {c.role: c for c in model.components}
     build = DerivationBuilder(
         "layer-flop",
         "FLOP of a Transformer",
@@ -25,7 +25,7 @@ def derive() -> Derivation:
         "sequences of n_ctx. How many FLOP does a step take, how many of them are attention's, "
         "and how far is 6 P b from them, P the weights of the blocks?",
     )
-    attention = parts["attention"]
+    attention = parts[Role.ATTENTION]
     facts = {
         "F_qkv": (products(attention, "query", "key", "value"), "three d_model x d_model products"),
         "F_core": (
@@ -34,8 +34,8 @@ def derive() -> Derivation:
             "as many for the context; what a mask forbids is counted too",
         ),
         "F_out": (products(attention, "output projection"), "one d_model x d_model product"),
-        "F_mlp": (parts["mlp"].forward_flop, "two products of d_model with 4 d_model"),
-        "F_logits": (parts["logits"].forward_flop, "one product of d_model with the vocabulary"),
+        "F_mlp": (parts[Role.MLP].forward_flop, "two products of d_model with 4 d_model"),
+        "F_logits": (parts[Role.LOGITS].forward_flop, "one product of d_model with the vocabulary"),
     }
     for name, (flop, reason) in facts.items():
         build.define(name, quantity(name), flop, reason, TWO_CS)

@@ -6,8 +6,9 @@ from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.growth.asymptotics import Assumption, Growth, asymptotics
 from symscale.algebra.rewrites.rewrite import compose, rearrange, substitute
 from symscale.costs.cost import cost
+from symscale.costs.memory import RECIPES
 from symscale.costs.transformer.architecture import transformer
-from symscale.costs.transformer.memory import RECIPES, block_memory, split_by_tensor_degree
+from symscale.costs.transformer.memory import block_memory, split_by_tensor_degree
 from symscale.costs.transformer.model import Transformer
 from symscale.costs.transformer.plan import Plan
 from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import sympy as sp
 
 from symscale.compare.measured import ComparedRun, Summary, compare, summary
+from symscale.costs.memory import recipe_called
 from symscale.costs.transformer.memory import (
     block_activation_bytes,
     live_microbatches,
-    memory,
-    recipe_called,
 )
 from symscale.costs.transformer.model import Transformer
 from symscale.costs.transformer.plan import Plan
@@ -127,7 +126,7 @@ def memory_rows() -> tuple[MemoryRow, ...]:
 def _memory_row(row: Mapping[str, str]) -> MemoryRow:
     model = _model(row, row["recompute"], row["sequence_parallel"] == "1")
     if row["what"] == "states":
-        held = memory(model, recipe_called("mixed"))
+        held = model.memory(recipe_called("mixed"))
         computed = float((held.weights + held.gradients + held.optimizer).expr) / GIB
     else:
         computed = _activations(model)

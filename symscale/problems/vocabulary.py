@@ -22,12 +22,12 @@ def built_in_names() -> dict[str, Cost]:
     """
     model = sparse_mlp()
     tensor = tensor_traffic(model)
-    data = model.data_words.expr.subs(symbol("N_DP"), symbol("N_DP") + 1)
+    data = model.exchange_words("data").expr.subs(symbol("N_DP"), symbol("N_DP") + 1)
     return {
         "cost.training_flop": model.training_flop,
         "cost.parameters": cost(model.parameters, "1"),
         "cost.tensor_words": tensor.exact.with_expr(tensor.without_ones.after),
-        "cost.data_words": model.data_words.with_expr(data),
+        "cost.data_words": model.exchange_words("data").with_expr(data),
         "cost.memory_words": model.weight_traffic("weight gradient"),
         "cost.sequential_products": cost(model.sequential_products, "1"),
         "cost.devices": cost(model.plan.devices, "1"),

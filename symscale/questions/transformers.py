@@ -173,7 +173,7 @@ def planned(
     model: str, machine: "Machine", options: "PlanOptions", tokens: str | None, runners_up: int
 ) -> "TransformerPlans":
     """Search the plans of a Transformer: what `plan` does once its options are read."""
-    from symscale.costs.transformer.memory import recipe_called
+    from symscale.costs.memory import recipe_called
     from symscale.errors import InputError
     from symscale.facts.models.zoo import load_model
     from symscale.language.units import parse_number

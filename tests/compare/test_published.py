@@ -12,8 +12,8 @@ from commands import answer, refusal, run
 from places import ROOT
 from symscale.compare.measured import choices, compare, compare_each, spearman, summary
 from symscale.compare.published import RunSet, memory_rows, run_sets
+from symscale.costs.memory import recipe_called
 from symscale.costs.switches import Switches
-from symscale.costs.transformer.memory import recipe_called
 from symscale.costs.transformer.model import Transformer
 from symscale.costs.transformer.plan import Plan
 from symscale.errors import InputError

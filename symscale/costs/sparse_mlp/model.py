@@ -12,6 +12,8 @@ import sympy as sp
 
 from symscale.costs.contraction import Contraction, Dimension, Pass, Reduction, einsum
 from symscale.costs.cost import Cost, cost, total
+from symscale.costs.memory import Memory, Recipe
+from symscale.costs.model import Parallelism
 from symscale.costs.pipeline import interface_words, pipeline_interfaces
 from symscale.costs.sparse_mlp.plan import MLPPlan, symbolic_plan
 from symscale.language.symbols import symbol
@@ -95,31 +97,22 @@ class SparseMLP:
         """Words to sum the gradients of such weights into shares (FSDP)."""
         return total([c.scatter_words for c in self.contractions], "word")
 
-    @property
-    def tensor_words(self) -> Cost:
-        """Words of tensor parallelism: reductions of activations and their gradients."""
-        return total([r.words for r in self.reductions if not r.parameters], "word")
+    def exchange_words(self, parallelism: Parallelism) -> Cost:
+        """Words over the network of one kind of parallelism.
 
-    @property
-    def data_words(self) -> Cost:
-        """Words of data parallelism: reductions of weight gradients."""
-        return total([r.words for r in self.reductions if r.parameters], "word")
-
-    @property
-    def pipeline_words(self) -> Cost:
-        """Words between pipeline stages, where experts are not split."""
-        crossings = pipeline_interfaces(self.plan.N_PP, self.plan.v)
-        return interface_words(self.tokens, self.d_model, crossings)
-
-    @property
-    def expert_words(self) -> Cost:
-        """Words between experts, where there is no pipeline.
-
-        From one block to the next a token's expert is any of the E, so it stays on
-        its group of devices with probability 1/N_EP.
+        Data parallelism reduces gradients of weights, tensor parallelism activations and
+        their gradients. Between pipeline stages words count where experts are not split;
+        between experts where there is no pipeline: from one block to the next a token's
+        expert is any of the E, so it stays on its group of devices with probability 1/N_EP.
         """
-        leaving = 1 - 1 / self.plan.N_EP
-        return interface_words(self.tokens, self.d_model, self.L - 1) * leaving
+        plan = self.plan
+        if parallelism == "pipeline":
+            crossings = pipeline_interfaces(plan.N_PP, plan.v)
+            return interface_words(self.tokens, self.d_model, crossings)
+        if parallelism == "expert":
+            return interface_words(self.tokens, self.d_model, self.L - 1) * (1 - 1 / plan.N_EP)
+        reduced = {"data": True, "tensor": False}.get(parallelism)  # whether parameters
+        return total([r.words for r in self.reductions if r.parameters is reduced], "word")
 
     def weight_traffic(self, phase: Pass) -> Cost:
         """Words of weights through memory in one kind of product, summed over devices.
@@ -140,6 +133,30 @@ class SparseMLP:
     def tokens_per_nanobatch(self) -> Cost:
         """Tokens of a microbatch that one expert of one replica sees."""
         return cost(self.tokens / (self.E * self.plan.N_DP * self.plan.m), "token")
+
+    def activation_words(self, live: sp.Expr) -> Cost:
+        """Words of activations in all devices together.
+
+        Each block keeps the inputs of its two products.
+
+        Args:
+            live: Microbatches whose activations a stage keeps.
+        """
+        kept = total([c.activation_words for c in self.contractions], "word")
+        return kept * live / self.plan.m
+
+    def memory(self, recipe: Recipe) -> Memory:
+        """Bytes of a device of the first stage, which keeps N_PP microbatches.
+
+        Replicas share out gradients and states of the optimizer.
+        """
+        stages, devices = self.plan.N_PP, self.plan.devices
+        share = cost(self.parameters / devices, "byte")
+        kept = self.activation_words(stages) * cost(symbol("w"), "byte/word") / devices
+        return Memory(
+            share * self.plan.N_DP * recipe.weights, share * recipe.gradients,
+            share * recipe.optimizer, kept, cost(0, "byte"), "only" if stages == 1 else "first",
+        )
 
 
 def sparse_mlp(plan: MLPPlan | None = None) -> SparseMLP:

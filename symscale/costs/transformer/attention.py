@@ -9,7 +9,15 @@ import sympy as sp
 
 from symscale.costs.contraction import Contraction, Dimension, Tensor, einsum
 from symscale.costs.transformer.architecture import Attention, Latent
-from symscale.costs.transformer.component import ONE, Component, Copies, Kept, Vector, word_bytes
+from symscale.costs.transformer.component import (
+    ONE,
+    Component,
+    Copies,
+    Kept,
+    Role,
+    Vector,
+    word_bytes,
+)
 from symscale.costs.transformer.plan import Plan
 
 
@@ -38,7 +46,7 @@ def attention_component(
     tokens: sp.Expr,
     context: sp.Expr,
     *,
-    name: str = "attention",
+    role: Role = Role.ATTENTION,
     causal: bool = True,
     dropout: bool = False,
     source: str = "",
@@ -52,7 +60,7 @@ def attention_component(
         d_model: Width of the residual stream.
         tokens: Tokens of a step.
         context: Tokens of a sequence.
-        name: Its name.
+        role: What it is for.
         causal: Whether a token sees only those before it.
         dropout: Whether the scores and the output are dropped out.
         source: Name of the tensor that keys and values come from; "" for the input.
@@ -60,18 +68,22 @@ def attention_component(
     """
     share = attended_share(context, attention.window, plan.mask == "causal" and causal)
     lengths = _dimensions(attention, plan, d_model, tokens, context)
+    name = str(role)
     x = f"input of {name}"
 
     def of(*names: str) -> tuple[str, str, str]:
         first, second, third = (f"{tensor} of {name}" for tensor in names)
         return first, second, third
 
-    products = [
-        *_projections(attention, lengths, name, x, source or x),
+    core = (
         _product("scores", "stgrk,sugk->stgru", lengths, of("query", "key", "scores"), share, ()),
         _product(
             "context", "stgru,sugz->stgrz", lengths, of("scores", "value", "context"), share, ()
         ),
+    )
+    products = [
+        *_projections(attention, lengths, name, x, source or x),
+        *core,
         _product(
             "output projection", "stgrz,grzd->std", lengths,
             (f"context of {name}", f"W_output of {name}", output or f"output of {name}"),
@@ -90,9 +102,9 @@ def attention_component(
             ),
         ]
     return Component(
-        name, tuple(products), _vectors(attention, plan, d_model),
+        role, tuple(products), _vectors(attention, plan, d_model),
         _kept(attention, plan, d_model, tokens, context, share, dropout, bool(source)),
-        copies=_copies(attention, lengths, name),
+        copies=_copies(attention, lengths, name), core=core,
     )
 
 

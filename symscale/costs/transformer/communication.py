@@ -6,7 +6,7 @@ experts, which move tokens rather than sum tensors.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import sympy as sp
@@ -18,13 +18,17 @@ from symscale.costs.collectives import (
     reduce_scatter_words,
 )
 from symscale.costs.cost import Cost, cost
+from symscale.costs.model import Parallelism
 from symscale.costs.transformer.architecture import Experts, Stack
-from symscale.costs.transformer.component import ONE, Exchange
-from symscale.costs.transformer.model import Transformer
+from symscale.costs.transformer.assembly import Assembly
+from symscale.costs.transformer.component import ONE, Exchange, Place, Role, exchanges
 from symscale.costs.transformer.stages import heaviest_stage
 
 Phase = Literal["forward", "backward", "recomputation", "step"]
-Place = Literal["blocks", "first stage", "last stage", "both ends"]
+Collective = Literal[
+    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "point-to-point"
+]
+Within = Literal["", "experts"]
 ZERO = sp.Integer(0)
 
 WORDS = {
@@ -44,9 +48,8 @@ class Communication:
     """One kind of communication of a device in a step.
 
     Attributes:
-        parallelism: "tensor", "context", "data", "pipeline" or "expert".
-        collective: "all-reduce", "all-gather", "reduce-scatter", "all-to-all" or
-            "point-to-point".
+        parallelism: Over which devices.
+        collective: How they share it.
         what: What is sent.
         phase: In which part of a step.
         payload: Words that the device takes part with, all calls of a step together.
@@ -59,8 +62,8 @@ class Communication:
         sent: Of a point-to-point payload, the share that leaves the device.
     """
 
-    parallelism: str
-    collective: str
+    parallelism: Parallelism
+    collective: Collective
     what: str
     phase: Phase
     payload: Cost
@@ -68,13 +71,18 @@ class Communication:
     calls: sp.Expr
     hidden_behind: str = ""
     place: Place = "blocks"
-    within: str = ""
+    within: Within = ""
     sent: sp.Expr = ONE
 
     @property
     def serialized(self) -> bool:
         """Whether nothing else can be done meanwhile."""
         return not self.hidden_behind
+
+    @property
+    def sums(self) -> bool:
+        """Whether what is sent is added up on the way."""
+        return self.collective in ("all-reduce", "reduce-scatter")
 
     @property
     def words(self) -> Cost:
@@ -95,7 +103,7 @@ class Communication:
         return self.calls * PHASES[self.collective] * (self.participants - 1)
 
 
-def communications(model: Transformer) -> tuple[Communication, ...]:
+def communications(model: Assembly) -> tuple[Communication, ...]:
     """Return all communication of a device of the heaviest stage in one step."""
     counts = heaviest_stage(model)
     found: list[Communication] = []
@@ -120,16 +128,14 @@ def _merged(found: Iterable[Communication]) -> Iterable[Communication]:
         )
         if key in table:
             old = table[key]
-            entry = Communication(
-                *key[:4], old.payload + entry.payload, entry.participants,
-                old.calls + entry.calls, entry.hidden_behind, entry.place, entry.within,
-                entry.sent,
+            entry = replace(
+                entry, payload=old.payload + entry.payload, calls=old.calls + entry.calls
             )
         table[key] = entry
     return table.values()
 
 
-def _of_blocks(model: Transformer, stack: Stack, blocks: sp.Expr) -> list[Communication]:
+def _of_blocks(model: Assembly, stack: Stack, blocks: sp.Expr) -> list[Communication]:
     found: list[Communication] = []
     for exchange in model.exchanges(stack):
         if exchange.of_tokens:
@@ -141,7 +147,7 @@ def _of_blocks(model: Transformer, stack: Stack, blocks: sp.Expr) -> list[Commun
 
 
 def _tensor(
-    model: Transformer, exchange: Exchange, blocks: sp.Expr, place: Place = "blocks"
+    model: Assembly, exchange: Exchange, blocks: sp.Expr, place: Place = "blocks"
 ) -> list[Communication]:
     """Reductions of activations, or of their gradients, over a tensor-parallel group."""
     degree, plan = exchange.over("tensor"), model.plan
@@ -153,7 +159,7 @@ def _tensor(
     if phase == "forward" and plan.recompute == "full" and place == "blocks":
         phases.append("recomputation")
 
-    def entry(collective: str, name: str, when: Phase, hidden: str = "") -> Communication:
+    def entry(collective: Collective, name: str, when: Phase, hidden: str = "") -> Communication:
         return Communication(
             "tensor", collective, name, when, payload, degree, calls, hidden, place
         )
@@ -173,13 +179,13 @@ def _tensor(
     return found
 
 
-def _context(model: Transformer, exchange: Exchange, blocks: sp.Expr) -> list[Communication]:
+def _context(model: Assembly, exchange: Exchange, blocks: sp.Expr) -> list[Communication]:
     """Keys and values round the ring of a sequence's parts, and their gradients back."""
     degree, plan = exchange.over("context"), model.plan
     payload = cost(exchange.payload * blocks, "word")
     calls, hidden = blocks * plan.m, "scores of attention"
 
-    def entry(collective: str, what: str, phase: Phase) -> Communication:
+    def entry(collective: Collective, what: str, phase: Phase) -> Communication:
         return Communication(
             "context", collective, what, phase, payload, degree, calls, hidden
         )
@@ -194,7 +200,7 @@ def _context(model: Transformer, exchange: Exchange, blocks: sp.Expr) -> list[Co
     return found
 
 
-def _expert(model: Transformer, mlp: Experts, blocks: sp.Expr) -> list[Communication]:
+def _expert(model: Assembly, mlp: Experts, blocks: sp.Expr) -> list[Communication]:
     """Tokens to their experts and back, and the same for the gradients."""
     plan = model.plan
     tokens = model.tokens * mlp.active * mlp.capacity / (plan.token_degree * plan.kept_split)
@@ -211,16 +217,14 @@ def _expert(model: Transformer, mlp: Experts, blocks: sp.Expr) -> list[Communica
     ]
 
 
-def _of_ends(model: Transformer) -> list[Communication]:
+def _of_ends(model: Assembly) -> list[Communication]:
     """Reductions of the embedding and of the logits, which split the vocabulary."""
     found: list[Communication] = []
-    places: dict[str, Place] = {"embedding": "first stage", "logits": "last stage"}
-    for name, place in places.items():
-        for exchange in model.end_exchanges(name):
-            # Tokens have no gradient, nor are logits summed up over their contracted width.
-            lookup = exchange.tensor == "tokens"
-            if not exchange.parameters and not lookup and exchange.over("tensor") != 1:
-                found += _tensor(model, exchange, ONE, place)
+    for component in model.components:
+        for exchange in () if component.layered else exchanges(component.contractions):
+            # Logits are not summed up over their contracted width.
+            if not exchange.parameters and exchange.over("tensor") != 1:
+                found += _tensor(model, exchange, ONE, component.role.place)
     architecture, plan = model.architecture, model.plan
     if architecture.tied and architecture.head:
         table = architecture.vocabulary * architecture.d_model / plan.N_TP
@@ -233,13 +237,13 @@ def _of_ends(model: Transformer) -> list[Communication]:
     return found
 
 
-def _data(model: Transformer, counts: tuple[sp.Expr, ...]) -> list[Communication]:
+def _data(model: Assembly, counts: tuple[sp.Expr, ...]) -> list[Communication]:
     """Gradients, and with sharding weights, over the replicas."""
     plan = model.plan
-    amounts: dict[tuple[sp.Expr, str, Place], tuple[sp.Expr, sp.Expr]] = {}
+    amounts: dict[tuple[sp.Expr, Within, Place], tuple[sp.Expr, sp.Expr]] = {}
 
     def add(
-        words: sp.Expr, degree: sp.Expr, within: str, calls: sp.Expr, place: Place = "blocks"
+        words: sp.Expr, degree: sp.Expr, within: Within, calls: sp.Expr, place: Place = "blocks"
     ) -> None:
         key = (degree, within, place)
         old_words, old_calls = amounts.get(key, (ZERO, ZERO))
@@ -247,14 +251,13 @@ def _data(model: Transformer, counts: tuple[sp.Expr, ...]) -> list[Communication
 
     for stack, blocks in zip(model.architecture.stacks, counts, strict=True):
         for component in model.of_stack(stack):
-            experts = component.name.endswith("experts")
+            experts = component.role is Role.EXPERTS
             degree = plan.token_degree / plan.N_EP if experts else plan.token_degree
-            within = "experts" if experts else ""
+            within: Within = "experts" if experts else ""
             add(component.parameters_per_device * blocks, degree, within, blocks)
     for component in model.components:
         if not component.layered:
-            first = component.name == "embedding"
-            place: Place = "first stage" if first else "last stage"
+            place = component.role.place
             add(component.parameters_per_device, plan.token_degree, "", ONE, place)
     found = []
     for (degree, within, place), (words, calls) in amounts.items():
@@ -263,13 +266,14 @@ def _data(model: Transformer, counts: tuple[sp.Expr, ...]) -> list[Communication
 
 
 def _replicas(
-    model: Transformer, words: sp.Expr, degree: sp.Expr, within: str, calls: sp.Expr, place: Place
+    model: Assembly, words: sp.Expr, degree: sp.Expr, within: Within, calls: sp.Expr,
+    place: Place,
 ) -> list[Communication]:
     plan = model.plan
     kind = f" of {within}" if within else ""
 
     def entry(
-        collective: str, what: str, phase: Phase, hidden: str, times: sp.Expr = ONE
+        collective: Collective, what: str, phase: Phase, hidden: str, times: sp.Expr = ONE
     ) -> Communication:
         return Communication(
             "data", collective, what + kind, phase, cost(words * times, "word"), degree,
@@ -289,7 +293,7 @@ def _replicas(
     return found
 
 
-def _pipeline(model: Transformer) -> list[Communication]:
+def _pipeline(model: Assembly) -> list[Communication]:
     """The residual stream from stage to stage, and its gradient back."""
     plan = model.plan
     words = model.tokens * model.architecture.d_model / (plan.token_degree * plan.kept_split)

@@ -6,17 +6,21 @@ contraction of the model.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Literal
 
 import sympy as sp
 
 from symscale.costs.contraction import Contraction, Dimension, Tensor
 from symscale.costs.cost import Cost, cost, total
+from symscale.costs.model import Parallelism
 from symscale.errors import FormulaError
 from symscale.language.symbols import symbol
 
 ONE = sp.Integer(1)
+Place = Literal["blocks", "first stage", "last stage", "both ends"]
 
-LETTERS: Mapping[str, str] = {
+LETTERS: Mapping[str, Parallelism] = {
     "s": "data",  # sequences
     "t": "context",  # tokens of a sequence
     "c": "data",  # tokens that an expert sees
@@ -98,13 +102,42 @@ class Exchange:
     of_gradient: bool
     parameters: bool
     payload: sp.Expr
-    participants: Mapping[str, sp.Expr]
+    participants: Mapping[Parallelism, sp.Expr]
     of_tokens: bool
     weighted: bool
 
-    def over(self, parallelism: str) -> sp.Expr:
+    def over(self, parallelism: Parallelism) -> sp.Expr:
         """Over how many devices of one parallelism; 1 where none."""
         return self.participants.get(parallelism, ONE)
+
+
+class Role(StrEnum):
+    """What a component is for, and so where it lies and who shares it; its value is a text."""
+
+    EMBEDDING = "embedding"
+    ATTENTION = "attention"
+    CROSS_ATTENTION = "cross-attention"
+    MLP = "mlp"
+    ROUTER = "router"
+    EXPERTS = "experts"
+    SHARED_EXPERT = "shared expert"
+    NORMS = "norms"
+    FINAL_NORM = "final norm"
+    POOLER = "pooler"
+    LOGITS = "logits"
+
+    @property
+    def place(self) -> Place:
+        """Which stages of a pipeline have it.
+
+        Example:
+            >>> Role.POOLER.place, Role.NORMS.place
+            ('last stage', 'blocks')
+        """
+        if self is Role.EMBEDDING:
+            return "first stage"
+        ends = (Role.FINAL_NORM, Role.POOLER, Role.LOGITS)
+        return "last stage" if self in ends else "blocks"
 
 
 @dataclass(frozen=True)
@@ -112,60 +145,65 @@ class Component:
     """A part of a model, per block; costs are per step, summed over devices.
 
     Attributes:
-        name: What it is, such as "attention".
+        role: What it is for.
         contractions: Its products.
         vectors: Its other parameters.
         kept: What it keeps for the backward pass.
         blocks: How many blocks have one.
-        lookup: Whether its product only selects rows, and costs no FLOP.
         tied: Whether its weights are those of another component.
-        layered: Whether it belongs to the blocks, which a pipeline spreads.
         stack: Name of the stack it belongs to.
         copies: What it copies.
+        core: Of its products, attention's own, which selective recomputation does again.
 
     Example:
-        >>> Component("empty", ()).forward_flop.expr
+        >>> Component(Role.NORMS, ()).forward_flop.expr
         0
     """
 
-    name: str
+    role: Role
     contractions: tuple[Contraction, ...]
     vectors: tuple[Vector, ...] = ()
     kept: tuple[Kept, ...] = ()
     blocks: sp.Expr = ONE
-    lookup: bool = False
     tied: bool = False
-    layered: bool = True
     stack: str = ""
     copies: tuple[Copies, ...] = ()
+    core: tuple[Contraction, ...] = ()
 
-    def placed(self, name: str, stack: str, blocks: sp.Expr) -> "Component":
-        """Return it as a part of the blocks of a stack."""
-        return replace(self, name=name, stack=stack, blocks=blocks)
+    @property
+    def name(self) -> str:
+        """What it is called where it is printed; no cost depends on it."""
+        return f"{self.stack} {self.role}".strip()
+
+    @property
+    def layered(self) -> bool:
+        """Whether it belongs to the blocks, which a pipeline spreads."""
+        return self.role.place == "blocks"
+
+    @property
+    def products(self) -> tuple[Contraction, ...]:
+        """The products that cost FLOP: a lookup only selects rows."""
+        return () if self.role is Role.EMBEDDING else self.contractions
 
     @property
     def forward_flop(self) -> Cost:
         """FLOP of the forward pass, all blocks."""
-        products = () if self.lookup else self.contractions
-        return total([c.forward_flop for c in products], "FLOP") * self.blocks
+        return total([c.forward_flop for c in self.products], "FLOP") * self.blocks
 
     @property
     def training_flop(self) -> Cost:
         """FLOP of forward and backward pass, all blocks, nothing computed twice."""
-        products = () if self.lookup else self.contractions
-        return total([c.training_flop for c in products], "FLOP") * self.blocks
+        return total([c.training_flop for c in self.products], "FLOP") * self.blocks
 
     @property
     def forward_flop_per_device(self) -> Cost:
         """FLOP of the forward pass of one device, all blocks as if it held them."""
-        products = () if self.lookup else self.contractions
-        return total([c.per_device(c.forward_flop) for c in products], "FLOP") * self.blocks
+        return total([c.per_device(c.forward_flop) for c in self.products], "FLOP") * self.blocks
 
     @property
     def training_flop_per_device(self) -> Cost:
         """FLOP of forward and backward pass of one device, all blocks as if it held them."""
-        products = () if self.lookup else self.contractions
-        return total([c.per_device(c.training_flop) for c in products], "FLOP") * self.blocks
+        return total([c.per_device(c.training_flop) for c in self.products], "FLOP") * self.blocks
 
     @property
     def parameters_of_block(self) -> sp.Expr:
@@ -254,9 +292,11 @@ def exchanges(
     return tuple(exchange for exchange in found.values() if exchange.participants)
 
 
-def _lacking(tensor: Tensor, dimensions: Mapping[str, Dimension]) -> dict[str, sp.Expr]:
+def _lacking(
+    tensor: Tensor, dimensions: Mapping[str, Dimension]
+) -> dict[Parallelism, sp.Expr]:
     """Over how many devices of each parallelism a tensor is replicated."""
-    degrees: dict[str, sp.Expr] = {}
+    degrees: dict[Parallelism, sp.Expr] = {}
     for letter, dimension in dimensions.items():
         if letter not in tensor.letters and dimension.split != 1:
             if letter not in LETTERS:

@@ -1,113 +1,17 @@
 """Memory of a device: weights, gradients, optimizer states, activations."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-
 import sympy as sp
 
 from symscale.costs.cost import Cost, cost, total
-from symscale.costs.transformer.component import ONE, Component
-from symscale.costs.transformer.model import Transformer
+from symscale.costs.memory import Memory, Recipe
+from symscale.costs.transformer.assembly import Assembly
+from symscale.costs.transformer.component import ONE, Component, Role
 from symscale.costs.transformer.plan import Plan
 from symscale.costs.transformer.stages import heaviest_stage
-from symscale.errors import FormulaError, unknown_name
+from symscale.errors import FormulaError
 from symscale.language.symbols import symbol
 
 ZERO = sp.Integer(0)
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """Bytes that each parameter takes, by bucket.
-
-    Attributes:
-        name: Its name.
-        weights: Bytes of the weights that products use.
-        gradients: Bytes of a gradient.
-        optimizer: Bytes of the optimizer's states, master weights included.
-        meaning: What they are.
-        source: Key of its source.
-    """
-
-    name: str
-    weights: int
-    gradients: int
-    optimizer: int
-    meaning: str
-    source: str
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of a parameter in all."""
-        return self.weights + self.gradients + self.optimizer
-
-
-RECIPES: Mapping[str, Recipe] = MappingProxyType(
-    {
-        recipe.name: recipe
-        for recipe in (
-            Recipe("mixed", 2, 4, 12,
-                   "16-bit weights, 32-bit gradients, Adam with 32-bit master weights",
-                   "korthikanti-2022"),
-            Recipe("mixed-16", 2, 2, 12,
-                   "16-bit weights and gradients, Adam with 32-bit master weights",
-                   "rajbhandari-2020"),
-            Recipe("full", 4, 4, 8, "everything in 32 bits, Adam", "rajbhandari-2020"),
-            Recipe("deepseek", 1, 4, 8,
-                   "8-bit weights, 32-bit gradients and master weights, 16-bit moments",
-                   "deepseek-v3"),
-        )
-    }
-)
-"""The precision recipes by name."""
-
-
-def recipe_called(name: str) -> Recipe:
-    """Return a precision recipe.
-
-    Raises:
-        UnknownNameError: If there is none of that name.
-
-    Example:
-        >>> recipe_called("mixed").bytes
-        18
-    """
-    if name not in RECIPES:
-        raise unknown_name("recipe", name, RECIPES)
-    return RECIPES[name]
-
-
-@dataclass(frozen=True)
-class Memory:
-    """What one device of the heaviest stage holds, in bytes.
-
-    Attributes:
-        weights: Weights.
-        gradients: Their gradients.
-        optimizer: States of the optimizer.
-        activations: Activations kept for the backward pass, all microbatches in flight.
-        recomputed: Activations of the one block that is being computed again.
-        stage: Which stage it is: "only", "first", "last".
-    """
-
-    weights: Cost
-    gradients: Cost
-    optimizer: Cost
-    activations: Cost
-    recomputed: Cost
-    stage: str
-
-    @property
-    def total(self) -> Cost:
-        """All of it."""
-        return total(list(self.buckets.values()), "byte")
-
-    @property
-    def buckets(self) -> dict[str, Cost]:
-        """The buckets by name."""
-        names = ("weights", "gradients", "optimizer", "activations", "recomputed")
-        return {name: getattr(self, name) for name in names}
 
 
 def live_microbatches(plan: Plan[sp.Expr]) -> sp.Expr:
@@ -145,7 +49,7 @@ def kept_bytes_of_block(component: Component, plan: Plan[sp.Expr]) -> sp.Expr:
     return sp.Add(*(k.words * k.bytes_each / (parts * k.split) for k in kept))
 
 
-def block_activation_bytes(model: Transformer, stack: int = 0) -> Cost:
+def block_activation_bytes(model: Assembly, stack: int = 0) -> Cost:
     """Bytes that a device keeps of one block of a stack, for one microbatch.
 
     With full recomputation that is the block's input alone.
@@ -157,13 +61,13 @@ def block_activation_bytes(model: Transformer, stack: int = 0) -> Cost:
     return cost(sp.Add(*(kept_bytes_of_block(c, plan) for c in parts)), "byte")
 
 
-def _block_input(model: Transformer) -> Cost:
+def _block_input(model: Assembly) -> Cost:
     plan = model.plan
     words = model.tokens * model.architecture.d_model / (plan.token_degree * plan.m)
     return cost(words * symbol("w") / plan.kept_split, "byte")
 
 
-def memory(model: Transformer, recipe: Recipe) -> Memory:
+def fullest_device(model: Assembly, recipe: Recipe) -> Memory:
     """Return the memory of the device that needs most.
 
     The first stage holds the embedding and most activations, the last stage the
@@ -180,14 +84,14 @@ def memory(model: Transformer, recipe: Recipe) -> Memory:
     return first
 
 
-def _memory(model: Transformer, recipe: Recipe, *, first: bool) -> Memory:
+def _memory(model: Assembly, recipe: Recipe, *, first: bool) -> Memory:
     plan, counts = model.plan, heaviest_stage(model)
     only = plan.N_PP == 1
     replicas, expert_replicas = plan.token_degree, plan.token_degree / plan.N_EP
     held: list[tuple[sp.Expr, sp.Expr]] = []
     for stack, blocks in zip(model.architecture.stacks, counts, strict=True):
         for c in model.of_stack(stack):
-            degree = expert_replicas if c.name.endswith("experts") else replicas
+            degree = expert_replicas if c.role is Role.EXPERTS else replicas
             held.append((c.parameters_per_device * blocks, degree))
     kept = ZERO
     for c in _ends(model, first, only):
@@ -226,13 +130,14 @@ def _working(component: Component, plan: Plan[sp.Expr]) -> list[sp.Expr]:
     return [k.words * k.bytes_each / (parts * k.split) for k in kept]
 
 
-def _ends(model: Transformer, first: bool, only: bool) -> list[Component]:
+def _ends(model: Assembly, first: bool, only: bool) -> list[Component]:
     """The components outside the blocks that a stage has."""
+    place = "first stage" if first else "last stage"
     ends = [c for c in model.components if not c.layered]
-    return [c for c in ends if only or (c.name == "embedding") == first]
+    return [c for c in ends if only or c.role.place == place]
 
 
-def block_memory(model: Transformer, recipe: Recipe, stack: int = 0) -> Cost:
+def block_memory(model: Assembly, recipe: Recipe, stack: int = 0) -> Cost:
     """Bytes of a device that holds one block and one microbatch in flight.
 
     The least that tensor parallelism must make fit, however deep the pipeline is.

@@ -4,11 +4,13 @@ Letters: s sequences, t tokens, d the residual stream, f the hidden width, e exp
 c the tokens that one of them sees.
 """
 
+from dataclasses import replace
+
 import sympy as sp
 
 from symscale.costs.contraction import Contraction, Dimension, einsum
 from symscale.costs.transformer.architecture import Experts, FeedForward
-from symscale.costs.transformer.component import ONE, Component, Kept, Vector, word_bytes
+from symscale.costs.transformer.component import ONE, Component, Kept, Role, Vector, word_bytes
 from symscale.costs.transformer.plan import Plan
 
 
@@ -20,8 +22,7 @@ def mlp_components(
     context: sp.Expr,
     *,
     dropout: bool = False,
-    source: str = "input of mlp",
-    output: str = "output of mlp",
+    parallel: bool = False,
 ) -> list[Component]:
     """Return the MLP of a block as components: itself, or router, experts and shared expert.
 
@@ -32,28 +33,32 @@ def mlp_components(
         tokens: Tokens of a step.
         context: Tokens of a sequence.
         dropout: Whether its output is dropped out.
-        source: Name of the tensor it reads; that of attention in a parallel block.
-        output: Name of its output; that of attention in a parallel block.
+        parallel: Whether attention and MLP read one tensor, which attention keeps, and add
+            up to one.
     """
     lengths = {
         "s": Dimension(tokens / context, plan.N_DP),
         "t": Dimension(context, plan.N_CP),
         "d": Dimension(d_model),
     }
+    source = "input of attention" if parallel else "input of mlp"
     if isinstance(mlp, FeedForward):
-        return [_dense("mlp", mlp, plan, d_model, tokens, lengths, dropout, source, output)]
+        output = "output of the block" if parallel else "output of mlp"
+        dense = _dense(Role.MLP, mlp, plan, d_model, tokens, lengths, dropout, source, output)
+        if parallel:
+            return [dense]
+        read = Kept("input", tokens * d_model, word_bytes(), plan.kept_split)
+        return [replace(dense, kept=(read, *dense.kept))]
     components = [_router(mlp, plan, d_model, tokens, lengths, source)]
     components.append(_experts(mlp, plan, d_model, tokens, dropout))
     if mlp.shared is not None:
         shared = _dense(
-            "shared expert", mlp.shared, plan, d_model, tokens, lengths, False, source,
+            Role.SHARED_EXPERT, mlp.shared, plan, d_model, tokens, lengths, False, source,
             "output of the shared expert",
         )
         if mlp.shared_gate:
             gate = Vector("gate of the shared expert", d_model)
-            shared = Component(
-                shared.name, shared.contractions, (*shared.vectors, gate), shared.kept
-            )
+            shared = replace(shared, vectors=(*shared.vectors, gate))
         components.append(shared)
     return components
 
@@ -95,18 +100,15 @@ def _biases(mlp: FeedForward, plan: Plan[sp.Expr], d_model: sp.Expr) -> tuple[Ve
 
 
 def _dense(
-    name: str, mlp: FeedForward, plan: Plan[sp.Expr], d_model: sp.Expr, tokens: sp.Expr,
+    role: Role, mlp: FeedForward, plan: Plan[sp.Expr], d_model: sp.Expr, tokens: sp.Expr,
     lengths: dict[str, Dimension], dropout: bool, source: str, output: str,
 ) -> Component:
-    w = word_bytes()
     split = {**lengths, "f": Dimension(mlp.width, plan.N_TP)}
     kept = _hidden(mlp, tokens, plan)
-    if name == "mlp" and source == "input of mlp":  # else another component keeps the input
-        kept.insert(0, Kept("input", tokens * d_model, w, plan.kept_split))
     if dropout:
         kept.append(Kept("mask of the output's dropout", tokens * d_model, ONE, plan.kept_split))
-    products = _products(mlp, "st", "", split, name, source, output)
-    return Component(name, products, _biases(mlp, plan, d_model), tuple(kept))
+    products = _products(mlp, "st", "", split, role, source, output)
+    return Component(role, products, _biases(mlp, plan, d_model), tuple(kept))
 
 
 def _router(
@@ -124,7 +126,7 @@ def _router(
         Kept("input", tokens * d_model, w, plan.kept_split),
         Kept("scores of the experts", tokens * mlp.experts, w, plan.kept_split),
     )
-    return Component("router", (product,), bias, kept)
+    return Component(Role.ROUTER, (product,), bias, kept)
 
 
 def _experts(
@@ -152,4 +154,4 @@ def _experts(
     ]
     if dropout:
         kept.append(Kept("mask of the output's dropout", tokens * d_model, ONE, plan.kept_split))
-    return Component("experts", products, vectors, tuple(kept))
+    return Component(Role.EXPERTS, products, vectors, tuple(kept))

@@ -1,4 +1,4 @@
-"""A Transformer under a parallel plan: its components, FLOP and parameters.
+"""What a step of a Transformer costs under a parallel plan, as studies ask it.
 
 Everything follows from the contractions of its components. FLOP counts matrix
 products only, 2 a multiplication and addition; norms, softmax, activations and
@@ -6,37 +6,22 @@ lookups are not counted.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
 
 import sympy as sp
 
-from symscale.costs.contraction import Contraction, Dimension, einsum
+from symscale.costs.contraction import Contraction, Pass
 from symscale.costs.cost import Cost, total
-from symscale.costs.transformer.architecture import Architecture, Experts, Stack
-from symscale.costs.transformer.attention import attention_component
-from symscale.costs.transformer.component import (
-    ONE,
-    Component,
-    Exchange,
-    Kept,
-    Vector,
-    exchanges,
-    word_bytes,
-)
-from symscale.costs.transformer.mlp import mlp_components
-from symscale.costs.transformer.plan import SERIAL, Plan
+from symscale.costs.memory import Memory, Recipe
+from symscale.costs.model import Parallelism
+from symscale.costs.transformer.architecture import Experts
+from symscale.costs.transformer.assembly import Assembly
+from symscale.costs.transformer.communication import communications
+from symscale.costs.transformer.component import Role
+from symscale.costs.transformer.memory import fullest_device
 
 
-@dataclass(frozen=True)
-class Transformer:
+class Transformer(Assembly):
     """A Transformer, a step's tokens and a parallel plan; costs are per step.
-
-    Attributes:
-        architecture: What it is made of.
-        tokens: Tokens of a step, b. In an encoder-decoder model each side sees as many.
-        context: Tokens of a sequence.
-        plan: The parallel degrees, and what is switched on.
 
     Example:
         >>> from symscale.costs.transformer.architecture import transformer
@@ -46,125 +31,6 @@ class Transformer:
         >>> sp.factor(model.layer_flop.expr)
         12*L*b*d_model*(6*d_model + n_ctx)
     """
-
-    architecture: Architecture
-    tokens: sp.Expr
-    context: sp.Expr
-    plan: Plan[sp.Expr] = SERIAL
-
-    @cached_property
-    def components(self) -> tuple[Component, ...]:
-        """Embedding, the parts of each stack's blocks, norms, and logits."""
-        found = [self._embedding()]
-        for stack in self.architecture.stacks:
-            found += self._stack(stack)
-        return (*found, *self._end())
-
-    @property
-    def layered(self) -> tuple[Component, ...]:
-        """The components of the blocks."""
-        return tuple(c for c in self.components if c.layered)
-
-    def _stack(self, stack: Stack) -> list[Component]:
-        architecture, block, plan = self.architecture, stack.block, self.plan
-        d, dropout = architecture.d_model, architecture.dropout
-        # In a parallel block attention and MLP read one tensor and add up to one.
-        read = "input of attention" if block.parallel else "input of mlp"
-        added = "output of the block" if block.parallel else ""
-        found = [
-            attention_component(
-                block.attention, plan, d, self.tokens, self.context,
-                causal=block.causal, dropout=dropout, output=added,
-            )
-        ]
-        if block.cross is not None:
-            found.append(
-                attention_component(
-                    block.cross, plan, d, self.tokens, self.context, name="cross-attention",
-                    causal=False, dropout=dropout, source="output of the encoder",
-                )
-            )
-        found += mlp_components(
-            block.mlp, plan, d, self.tokens, self.context, dropout=dropout, source=read,
-            output=added or "output of mlp",
-        )
-        found.append(self._norms("norms", block.norms))
-        return [_in_stack(c, stack) for c in found]
-
-    def _norms(self, name: str, count: int, layered: bool = True) -> Component:
-        architecture = self.architecture
-        entries = self.tokens * architecture.d_model
-        kept = tuple(
-            Kept("input of a norm", entries, word_bytes(), self.plan.kept_split)
-            for _ in range(count)
-        )
-        vector = Vector("gain and shift", architecture.norm_parameters * count)
-        return Component(name, (), (vector,), kept, layered=layered)
-
-    def _embedding(self) -> Component:
-        architecture = self.architecture
-        d = architecture.d_model
-        lookup = einsum(
-            "embedding", "sty,yd->std", self._ends(),
-            names=("tokens", "embedding table", "embedded tokens"),
-        )
-        vectors = []
-        if architecture.positions == "learned":
-            vectors.append(Vector("positions", architecture.position_entries * d))
-        if architecture.positions == "relative":
-            sides = {stack.encoder for stack in architecture.stacks}
-            heads = architecture.stacks[0].block.attention.heads
-            buckets = architecture.position_entries * heads * len(sides)
-            vectors.append(Vector("relative positions", buckets, self.plan.N_TP))
-        if architecture.token_types != 0:
-            vectors.append(Vector("token types", architecture.token_types * d))
-        if architecture.embedding_norm:
-            vectors.append(Vector("norm of the embedding", architecture.norm_parameters))
-        mask = Kept("mask of the dropout", self.tokens * d, ONE, self.plan.kept_split)
-        kept = (mask,) if architecture.dropout else ()
-        return Component(
-            "embedding", (lookup,), tuple(vectors), kept, lookup=True, layered=False
-        )
-
-    def _ends(self) -> dict[str, Dimension]:
-        architecture, plan = self.architecture, self.plan
-        return {
-            "s": Dimension(self.tokens / self.context, plan.N_DP),
-            "t": Dimension(self.context, plan.N_CP),
-            "d": Dimension(architecture.d_model),
-            "y": Dimension(architecture.vocabulary, plan.N_TP),
-        }
-
-    def _end(self) -> list[Component]:
-        architecture, plan, w = self.architecture, self.plan, word_bytes()
-        d, found = architecture.d_model, []
-        if architecture.final_norms:
-            found.append(self._norms("final norm", architecture.final_norms, layered=False))
-        if architecture.pooler:
-            lengths = {"s": Dimension(self.tokens / self.context, plan.N_DP),
-                       "d": Dimension(d), "h": Dimension(d)}
-            pooler = einsum(
-                "pooler", "sd,dh->sh", lengths, names=("first tokens", "W_pooler", "pooled")
-            )
-            found.append(Component("pooler", (pooler,), (Vector("bias", d),), layered=False))
-        if architecture.head:
-            logits = einsum(
-                "logits", "std,dy->sty", self._ends(),
-                names=("input of the logits", "unembedding table", "logits"),
-            )
-            bias = (
-                (Vector("bias", architecture.vocabulary, plan.N_TP),)
-                if architecture.head_bias else ()
-            )
-            # The loss is computed in 32 bits, twice a word of 16.
-            kept = (
-                Kept("input", self.tokens * d, w, plan.kept_split),
-                Kept("logits", self.tokens * architecture.vocabulary, sp.Integer(4), plan.N_TP),
-            )
-            found.append(
-                Component("logits", (logits,), bias, kept, tied=architecture.tied, layered=False)
-            )
-        return found
 
     @property
     def parameters(self) -> sp.Expr:
@@ -192,9 +58,8 @@ class Transformer:
         for stack in self.architecture.stacks:
             mlp = stack.block.mlp
             if isinstance(mlp, Experts):
-                name = _named("experts", stack)
-                component = next(c for c in self.components if c.name == name)
-                yield component.parameters * (1 - mlp.active / mlp.experts)
+                parts = [c for c in self.of_stack(stack) if c.role is Role.EXPERTS]
+                yield from (c.parameters * (1 - mlp.active / mlp.experts) for c in parts)
 
     @property
     def forward_flop(self) -> Cost:
@@ -228,9 +93,10 @@ class Transformer:
         return [
             (product, component.blocks)
             for component in self.layered
-            for product in component.contractions
-            if recompute == "full"
-            or (recompute == "selective" and product.name in ("scores", "context"))
+            for product in (
+                component.contractions if recompute == "full"
+                else component.core if recompute == "selective" else ()
+            )
         ]
 
     @property
@@ -252,31 +118,27 @@ class Transformer:
         again = [p.per_device(p.forward_flop) * n for p, n in self._computed_again()]
         return total([*(c.training_flop_per_device for c in self.layered), *again], "FLOP")
 
-    def exchanges(self, stack: Stack) -> tuple[Exchange, ...]:
-        """Return what the devices of one block of a stack exchange in a step."""
-        parts = self.of_stack(stack)
-        return exchanges(
-            (product for part in parts for product in part.contractions),
-            (copied for part in parts for copied in part.copies),
-        )
+    def flop(self, phase: Pass) -> Cost:
+        """FLOP of the products of one kind."""
+        found = [p.flop(phase) * c.blocks for c in self.components for p in c.products]
+        return total(found, "FLOP")
 
-    def end_exchanges(self, name: str) -> tuple[Exchange, ...]:
-        """Return what embedding or logits make devices exchange in a step."""
-        component = next((c for c in self.components if c.name == name), None)
-        return exchanges(component.contractions) if component else ()
+    def weight_traffic(self, phase: Pass) -> Cost:
+        """Words of weights through memory in one kind of product, summed over devices.
 
-    def of_stack(self, stack: Stack) -> tuple[Component, ...]:
-        """Return the components of a stack's blocks."""
-        return tuple(c for c in self.layered if _belongs(c, stack))
+        Each microbatch streams them anew; what is computed again is left out.
+        """
+        found = [
+            p.weight_traffic(phase, self.plan.m) * c.blocks
+            for c in self.components for p in c.products
+        ]
+        return total(found, "word")
 
+    def exchange_words(self, parallelism: Parallelism) -> Cost:
+        """Words over the links of all devices, each as busy as one of the heaviest stage."""
+        found = [e.words for e in communications(self) if e.parallelism == parallelism]
+        return total(found, "word") * self.plan.devices
 
-def _named(name: str, stack: Stack) -> str:
-    return f"{stack.name} {name}" if stack.name else name
-
-
-def _belongs(component: Component, stack: Stack) -> bool:
-    return component.stack == stack.name
-
-
-def _in_stack(component: Component, stack: Stack) -> Component:
-    return component.placed(_named(component.name, stack), stack.name, stack.blocks)
+    def memory(self, recipe: Recipe) -> Memory:
+        """Bytes of the device that needs most: see `fullest_device`."""
+        return fullest_device(self, recipe)

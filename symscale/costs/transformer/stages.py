@@ -6,7 +6,7 @@ from itertools import accumulate
 import sympy as sp
 
 from symscale.costs.transformer.architecture import Architecture
-from symscale.costs.transformer.model import Transformer
+from symscale.costs.transformer.assembly import Assembly
 from symscale.costs.transformer.plan import whole
 from symscale.errors import InputError
 
@@ -38,7 +38,7 @@ def stage_sizes(layers: int, stages: int) -> tuple[int, ...]:
     return tuple(each + (i < more) for i in range(stages))
 
 
-def heaviest_stage(model: Transformer) -> tuple[sp.Expr, ...]:
+def heaviest_stage(model: Assembly) -> tuple[sp.Expr, ...]:
     """Return how many blocks of each stack lie on the stage with the most arithmetic.
 
     Where a size or the number of stages is a formula, blocks are spread evenly.
@@ -64,7 +64,7 @@ def heaviest_stage(model: Transformer) -> tuple[sp.Expr, ...]:
 
 
 @cache
-def _block_weights(model: Transformer) -> tuple[float, ...]:
+def _block_weights(model: Assembly) -> tuple[float, ...]:
     """Arithmetic of one block of each stack, relative to the others."""
     found = []
     for stack in model.architecture.stacks:

@@ -5,12 +5,13 @@ that tensor parallelism has the fastest links. Experts are shared within data
 parallelism, and their replicas lie furthest apart.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import gcd, prod
 
 import sympy as sp
 
+from symscale.costs.model import Parallelism
 from symscale.costs.transformer.communication import Communication
 from symscale.costs.transformer.plan import Plan, whole
 from symscale.errors import InputError
@@ -89,7 +90,7 @@ def _take(room: list[int | None], degree: int) -> tuple[int, ...]:
     return tuple(taken)
 
 
-DEGREE_OF = {
+DEGREE_OF: Mapping[Parallelism, str] = {
     "tensor": "N_TP", "context": "N_CP", "data": "N_DP", "pipeline": "N_PP", "expert": "N_EP",
 }
 """The degree over which each kind of communication runs."""
@@ -145,9 +146,8 @@ def words_by_tier(entry: Communication, split: TierSplit) -> tuple[sp.Expr, ...]
             reached = inner * degree - inner
             found.append(payload * sp.Rational(reached, prod(split.degrees)))
         else:
-            part = Communication(
-                entry.parallelism, entry.collective, entry.what, entry.phase,
-                entry.payload / inner, sp.Integer(degree), entry.calls,
+            part = replace(
+                entry, payload=entry.payload / inner, participants=sp.Integer(degree)
             )
             found.append(part.words.expr)
         inner *= degree

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import sympy as sp
 
+from symscale.costs.memory import RECIPES
 from symscale.costs.switches import Mask, Recomputation, Schedule
 from symscale.costs.transformer.architecture import (
     Architecture,
@@ -18,7 +19,6 @@ from symscale.costs.transformer.architecture import (
     FeedForward,
     Stack,
 )
-from symscale.costs.transformer.memory import RECIPES
 from symscale.costs.transformer.plan import Plan
 from symscale.errors import printable, refusal, unknown_name
 from symscale.language.tables import read_file_bytes

@@ -9,7 +9,7 @@ over all tiers they add up to those of one all-reduce among all.
 Example:
     >>> N1, N2 = tier_symbol("N_DP", 1), tier_symbol("N_DP", 2)
     >>> words = sum(data_words(tier, 2).expr for tier in (1, 2))
-    >>> sp.expand(words - sparse_mlp().data_words.expr.subs(symbol("N_DP"), N1*N2))
+    >>> sp.expand(words - sparse_mlp().exchange_words("data").expr.subs(symbol("N_DP"), N1*N2))
     0
 """
 

@@ -288,20 +288,10 @@ def live_microbatches(zero_bubble: bool) -> sp.Expr:
 
 
 def activation_words(schedule: Schedule) -> Cost:
-    """Words of activations in all devices together.
-
-    Each block keeps the inputs of its two products for every live microbatch. With
-    recomputation a stage keeps what it receives.
-    """
+    """Words of activations in all devices together; recomputed, what a stage receives."""
     model = sparse_mlp()
-    plan = model.plan
     live = live_microbatches(schedule.zero_bubble)
-    tokens = model.tokens_per_nanobatch * live * plan.N_DP * model.E
     if schedule.recompute:
-        return _words(tokens, model.d_model * plan.N_PP)
-    kept = total([c.activation_words for c in model.contractions], "word")
-    return _words(tokens, kept.expr / model.tokens)
-
-
-def _words(tokens: Cost, words_per_token: sp.Expr) -> Cost:
-    return tokens * words_per_token * cost(1, "word/token")
+        received = model.tokens * model.d_model * model.plan.N_PP
+        return cost(received * live / model.plan.m, "word")
+    return model.activation_words(live)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import sympy as sp
 
+from symscale.costs.memory import Recipe
 from symscale.costs.transformer.architecture import Experts, FeedForward, Stack
-from symscale.costs.transformer.memory import Recipe
 from symscale.costs.transformer.model import Transformer
 
 ZERO = sp.Integer(0)
@@ -172,7 +172,7 @@ def gradient_traffic(parameters: sp.Expr, microbatches: sp.Expr, recipe: Recipe)
     Each microbatch reads and writes the sum: 2 m n times the bytes of a gradient.
 
     Example:
-        >>> from symscale.costs.transformer.memory import recipe_called
+        >>> from symscale.costs.memory import recipe_called
         >>> gradient_traffic(sp.Integer(10), sp.Integer(3), recipe_called("mixed"))
         240
     """

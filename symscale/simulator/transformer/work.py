@@ -4,7 +4,7 @@ The cost expressions of `symscale.costs` are compiled to NumPy, one block of eac
 and the two ends apart; pipelines and tiers are put together from them with numbers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from symscale.costs.memory import RECIPES, Recipe
+from symscale.costs.model import Parallelism
 from symscale.costs.switches import Switches
 from symscale.costs.transformer.architecture import Architecture, Stack
 from symscale.costs.transformer.communication import PHASES, Communication, communications
-from symscale.costs.transformer.component import Component
-from symscale.costs.transformer.memory import RECIPES, Recipe, kept_bytes_of_block
+from symscale.costs.transformer.component import Component, Role
+from symscale.costs.transformer.memory import kept_bytes_of_block
 from symscale.costs.transformer.model import Transformer
 from symscale.costs.transformer.plan import Plan
 from symscale.costs.transformer.stages import block_order, stage_sizes
@@ -127,22 +129,20 @@ class TransformerWork:
         parts = model.of_stack(one.stacks[0])
         again = ONE if self.switches.recompute == "none" else sp.Rational(4, 3)
         core = [
-            again * c.per_device(c.training_flop).expr for p in parts for c in p.contractions
-            if c.name in ("scores", "context")
+            again * c.per_device(c.training_flop).expr for p in parts for c in p.core
         ]
-        held = sp.Add(*(p.parameters_per_device for p in parts))
         entries = [e for e in communications(model) if e.place == "blocks"]
         return Compiled(
             {
                 "flop": model.layer_flop_per_device.expr,
                 "core": sp.Add(*core),
                 "traffic": elementwise_traffic(model, one.stacks[0])
-                + gradient_traffic(held, model.plan.m, self.recipe),
+                + gradient_traffic(_held(parts), model.plan.m, self.recipe),
                 "core traffic": core_traffic(model, one.stacks[0]),
                 "kept": _kept(parts, model.plan),
                 "block input": _input_bytes(model),
-                "dense": sp.Add(*(p.parameters_per_device for p in parts if not _routed(p))),
-                "experts": sp.Add(*(p.parameters_per_device for p in parts if _routed(p))),
+                "dense": _held(p for p in parts if p.role is not Role.EXPERTS),
+                "experts": _held(p for p in parts if p.role is Role.EXPERTS),
                 **_payloads(entries, model.plan.repeats_of_kv, self.recipe),
             }
         )
@@ -150,18 +150,16 @@ class TransformerWork:
     def _compile_ends(self) -> Compiled:
         """Embedding and logits."""
         model = self._model(self.architecture)
-        first = [c for c in model.components if not c.layered and c.name == "embedding"]
-        last = [c for c in model.components if not c.layered and c.name != "embedding"]
+        first = [c for c in model.components if c.role.place == "first stage"]
+        last = [c for c in model.components if c.role.place == "last stage"]
         entries = [e for e in communications(model) if e.place != "blocks"]
         return Compiled(
             {
                 "flop": sp.Add(*(c.training_flop_per_device.expr for c in last)),
                 "traffic": loss_traffic(model)
-                + gradient_traffic(
-                    sp.Add(*(c.parameters_per_device for c in last)), model.plan.m, self.recipe
-                ),
-                "first parameters": sp.Add(*(c.parameters_per_device for c in first)),
-                "last parameters": sp.Add(*(c.parameters_per_device for c in last)),
+                + gradient_traffic(_held(last), model.plan.m, self.recipe),
+                "first parameters": _held(first),
+                "last parameters": _held(last),
                 "first kept": _kept(first, model.plan),
                 "last kept": _kept(last, model.plan),
                 **_payloads(
@@ -300,8 +298,9 @@ class TransformerWork:
         return np.where(alone, both, np.maximum(first, last))
 
 
-def _routed(component: Component) -> bool:
-    return component.name.endswith("experts")
+def _held(parts: Iterable[Component]) -> sp.Expr:
+    """Parameters that a device holds of components, one block each."""
+    return sp.Add(*(p.parameters_per_device for p in parts))
 
 
 def _kept(parts: Sequence[Component], plan: Plan[sp.Expr]) -> sp.Expr:
@@ -317,7 +316,7 @@ def _input_bytes(model: Transformer) -> sp.Expr:
     return words * WORD / plan.kept_split
 
 
-GROUPS = {"tensor": "N_TP", "context": "N_CP", "expert": "N_EP"}
+GROUPS: Mapping[Parallelism, str] = {"tensor": "N_TP", "context": "N_CP", "expert": "N_EP"}
 
 
 def _payloads(
@@ -329,7 +328,9 @@ def _payloads(
     """
     found: dict[str, sp.Expr] = {}
     for entry in entries:
-        if entry.parallelism == "pipeline" or entry.what == "kept inputs":
+        # Of tensor parallelism only what products wait for costs time of its own.
+        hides = entry.parallelism == "tensor" and not entry.serialized
+        if entry.parallelism == "pipeline" or hides:
             continue
         kind = "wait" if entry.serialized else "ring" if entry.parallelism == "context" else (
             "gradients"
@@ -340,7 +341,7 @@ def _payloads(
             group = entry.within or GROUPS.get(entry.parallelism, "data")
         pattern = "all-to-all" if entry.collective == "all-to-all" else "ring"
         key = f"{kind}/{group}/{pattern}"
-        summed = entry.parallelism == "data" and entry.what.startswith("gradients")
+        summed = entry.parallelism == "data" and entry.sums
         size = recipe.gradients if summed else WORD
         rounds = PHASES[entry.collective]
         found[key] = found.get(key, sp.Integer(0)) + entry.payload.expr * size * rounds

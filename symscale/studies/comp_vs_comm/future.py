@@ -14,8 +14,9 @@ import numpy as np
 import sympy as sp
 
 from symscale.answers import Answer
+from symscale.costs.memory import RECIPES
 from symscale.costs.transformer.architecture import transformer
-from symscale.costs.transformer.memory import RECIPES, block_memory
+from symscale.costs.transformer.memory import block_memory
 from symscale.costs.transformer.model import Transformer
 from symscale.costs.transformer.plan import Plan
 from symscale.errors import InputError

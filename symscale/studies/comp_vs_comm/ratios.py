@@ -12,9 +12,9 @@ from types import MappingProxyType
 import sympy as sp
 
 from symscale.costs.cost import Cost, cost, total
+from symscale.costs.memory import RECIPES
 from symscale.costs.times import rate
 from symscale.costs.transformer.communication import PHASES, Communication, communications
-from symscale.costs.transformer.memory import RECIPES, memory
 from symscale.costs.transformer.model import Transformer
 from symscale.costs.transformer.plan import Plan
 from symscale.errors import InputError
@@ -217,9 +217,9 @@ NAMES: Mapping[str, tuple[str, Callable[[CompVsComm], Cost]]] = MappingProxyType
         "overlapped": ("payload of gradients", lambda s: s.overlapped),
         "overlapped-words": ("words of gradients over the links", lambda s: s.overlapped_words),
         "parameters": ("parameters of the model", lambda s: cost(s.model.parameters, "1")),
-        "memory": ("memory of a device", lambda s: memory(s.model, RECIPES["mixed"]).total),
+        "memory": ("memory of a device", lambda s: s.model.memory(RECIPES["mixed"]).total),
         "activations": ("activations of a device",
-                        lambda s: memory(s.model, RECIPES["mixed"]).activations),
+                        lambda s: s.model.memory(RECIPES["mixed"]).activations),
     }
 )
 """What may be named in a ratio: its meaning, and how it follows from a model."""

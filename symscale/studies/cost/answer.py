@@ -8,9 +8,9 @@ import sympy as sp
 
 from symscale.answers import Answer
 from symscale.costs.cost import Cost
+from symscale.costs.memory import Memory, Recipe, recipe_called
 from symscale.costs.transformer.communication import Communication, communications
 from symscale.costs.transformer.component import Component
-from symscale.costs.transformer.memory import Memory, Recipe, memory, recipe_called
 from symscale.costs.transformer.model import Transformer
 from symscale.costs.transformer.stages import block_order, heaviest_stage, stage_sizes
 from symscale.costs.transformer.tiers import TierSplit, split_over_tiers, tiers_of, words_by_tier
@@ -56,7 +56,7 @@ class CostAnswer(Answer):
     @cached_property
     def memory(self) -> Memory:
         """What the fullest device holds."""
-        return memory(self.model, self.recipe)
+        return self.model.memory(self.recipe)
 
     @cached_property
     def splits(self) -> Mapping[str, TierSplit] | None:

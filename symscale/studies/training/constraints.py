@@ -25,6 +25,7 @@ from symscale.algebra.rewrites.rewrite import (
 )
 from symscale.costs.contraction import Pass
 from symscale.costs.cost import Cost, cost
+from symscale.costs.model import CostedModel
 from symscale.costs.pipeline import microbatches_without_bubble
 from symscale.costs.sparse_mlp.model import SparseMLP, sparse_mlp
 from symscale.costs.sparse_mlp.plan import MLPPlan, symbolic_plan
@@ -85,7 +86,7 @@ class TensorTraffic:
 def tensor_traffic(model: SparseMLP) -> TensorTraffic:
     """Rewrite the tensor-parallel traffic of a model whose plan is symbolic."""
     split_model, split_ff, N_TP = symbols("N_TP_model N_TP_ff N_TP")
-    exact = model.tensor_words
+    exact = model.exchange_words("tensor")
     dropped = drop_ones(exact.expr, (split_model, split_ff))
     optimal = arithmetic_geometric(dropped.after)
     in_degree = substitute(
@@ -97,9 +98,9 @@ def tensor_traffic(model: SparseMLP) -> TensorTraffic:
     return TensorTraffic(exact, dropped, optimal, best, equal_shares(dropped.after))
 
 
-def data_traffic(model: SparseMLP) -> Rewrite:
+def data_traffic(model: CostedModel) -> Rewrite:
     """Rewrite the data-parallel traffic of a model whose plan is symbolic."""
-    return drop_ones(model.data_words.expr, (symbol("N_DP"),))
+    return drop_ones(model.exchange_words("data").expr, (symbol("N_DP"),))
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def reduced_plan() -> MLPPlan:
     return MLPPlan(plan.N_DP, plan.N_TP_model, plan.N_TP_ff, plan.N_PP, symbol("E"), plan.m, plan.v)
 
 
-def definitions(model: SparseMLP, devices: sp.Expr) -> list[Constraint]:
+def definitions(model: CostedModel, devices: sp.Expr) -> list[Constraint]:
     """The equalities: what parameters, tokens, compute, devices, shape and depth are."""
     growth = symbol("T") / symbol("T_0")
     steps = quantity("D") / quantity("b")
@@ -144,13 +145,16 @@ def definitions(model: SparseMLP, devices: sp.Expr) -> list[Constraint]:
     ]
 
 
-def step_constraints(model: SparseMLP, rate: Rate, traffic: Mapping[str, Cost]) -> list[Constraint]:
+def step_constraints(
+    model: CostedModel, rate: Rate, traffic: Mapping[str, Cost], chain: sp.Expr
+) -> list[Constraint]:
     """What must hide behind the arithmetic of a step, and what the batch allows.
 
     Args:
         model: The model under its plan.
         rate: The achieved arithmetic rate.
         traffic: Words over the network, by the name of the constraint.
+        chain: Products of a step that follow one another.
     """
     N, b_0, exponent = symbol("N"), symbol("b_0"), symbol("alpha") + symbol("alpha_L")
     growth = symbol("T") / symbol("T_0")
@@ -178,8 +182,7 @@ def step_constraints(model: SparseMLP, rate: Rate, traffic: Mapping[str, Cost]) 
         below("critical batch", quantity("b"), cost(b_0 * growth**exponent, "token"),
               "a larger batch no longer saves steps in proportion", DATA_MOVEMENT),
         below("latency",
-              quantity("tau") * model.sequential_products * (quantity("D") / quantity("b")),
-              quantity("t_d"),
+              quantity("tau") * chain * (quantity("D") / quantity("b")), quantity("t_d"),
               "products that wait for one another take at least tau each", DATA_MOVEMENT),
     ]
 
@@ -205,16 +208,14 @@ def natural_bounds(model: SparseMLP) -> list[Constraint]:
 
 @dataclass(frozen=True)
 class TrainingModel:
-    """The model of a study with its definitions and constraints, before the objective.
+    """The definitions and constraints of a study, before the objective.
 
     Attributes:
-        model: The sparse MLP under its plan.
         definitions: The equalities.
         constraints: The inequalities of a step.
         variables: The unknowns, without the objective.
     """
 
-    model: SparseMLP
     definitions: tuple[Constraint, ...]
     constraints: tuple[Constraint, ...]
     variables: tuple[sp.Symbol, ...]
@@ -244,14 +245,13 @@ def training_model(rate: Rate, full: bool, network: bool) -> TrainingModel:
         words["network"] = tensor.exact.with_expr(tensor.best.after)
         devices = plan.devices.subs(plan.N_TP_model, symbol("N_TP") / plan.N_TP_ff)
         names = "L b N N_TP N_DP N_PP m"
-    constraints = step_constraints(model, rate, words if network else {})
+    constraints = step_constraints(
+        model, rate, words if network else {}, model.sequential_products
+    )
     if full:
         constraints += natural_bounds(model)
     return TrainingModel(
-        model,
-        tuple(definitions(model, devices)),
-        tuple(constraints),
-        symbols(f"P D d_model d_ff {names}"),
+        tuple(definitions(model, devices)), tuple(constraints), symbols(f"P D d_model d_ff {names}")
     )
 
 

@@ -8,12 +8,14 @@ import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
+from typing import get_args
 
 import pytest
 import sympy as sp
 
 from symscale.costs.contraction import Pass
 from symscale.costs.cost import Cost, cost, total
+from symscale.costs.model import Parallelism
 from symscale.costs.pipeline import bubble_fraction
 from symscale.costs.sparse_mlp.model import SparseMLP, sparse_mlp
 from symscale.costs.sparse_mlp.plan import MLPPlan, serial_plan
@@ -137,8 +139,8 @@ def test_data_parallel_words_counted(sizes: Sizes) -> None:
         for _block, _expert in product(sizes.blocks(stage), sizes.experts(group)):
             shard = (sizes.d_model // sizes.N_TP_model) * (sizes.d_ff // sizes.N_TP_ff)
             words += 2 * ring_words(shard, sizes.N_DP)
-    assert sizes.model.data_words.expr == words
-    assert sizes.model.data_words.unit == WORD
+    assert sizes.model.exchange_words("data").expr == words
+    assert sizes.model.exchange_words("data").unit == WORD
 
 
 @every_case
@@ -166,9 +168,9 @@ def test_reductions_by_the_product_that_they_follow(sizes: Sizes) -> None:
         model.reduction_words(phase)
         for phase in ("forward", "activation gradient", "weight gradient")
     )
-    assert forward.expr + gradient.expr == model.tensor_words.expr
+    assert forward.expr + gradient.expr == model.exchange_words("tensor").expr
     assert forward.expr == gradient.expr  # the same sums, on the way there and back
-    assert weight.expr == model.data_words.expr == model.gather_words.expr * 2
+    assert weight.expr == model.exchange_words("data").expr == model.gather_words.expr * 2
 
 
 @every_case
@@ -185,10 +187,11 @@ def test_tensor_parallel_words_counted(sizes: Sizes) -> None:
             words += ring_words(tokens * narrow, sizes.N_TP_ff)  # what leaves, a sum over d_ff
             words += ring_words(tokens * narrow, sizes.N_TP_ff)  # gradient of what entered
     model = sizes.model
-    assert model.tensor_words.expr == words
-    assert model.tensor_words.unit == WORD
+    found = model.exchange_words("tensor")
+    assert found.expr == words
+    assert found.unit == WORD
     everything = total([c.network_words for c in model.contractions], "word")
-    assert everything.expr == model.tensor_words.expr + model.data_words.expr
+    assert everything.expr == found.expr + model.exchange_words("data").expr
     assert sum(r.words.expr for r in model.reductions) == everything.expr
 
 
@@ -204,8 +207,8 @@ def test_pipeline_words_counted(stages: int, interleaving: int, depth: int) -> N
             if home[below] != home[above]:
                 words += sizes.d_model  # forward
                 words += sizes.d_model  # its gradient
-    assert sizes.model.pipeline_words.expr == words
-    assert sizes.model.pipeline_words.unit == WORD
+    assert sizes.model.exchange_words("pipeline").expr == words
+    assert sizes.model.exchange_words("pipeline").unit == WORD
 
 
 @pytest.mark.parametrize(("experts", "groups"), [(1, 1), (2, 1), (2, 2), (6, 3), (4, 4)])
@@ -219,25 +222,25 @@ def test_expert_words_counted(experts: int, groups: int) -> None:
             for below, above in pairwise(path):
                 if home[below] != home[above]:
                     words += 2 * sizes.d_model
-    assert sizes.model.expert_words.expr == words
-    assert sizes.model.expert_words.unit == WORD
+    assert sizes.model.exchange_words("expert").expr == words
+    assert sizes.model.exchange_words("expert").unit == WORD
 
 
 def test_the_table_of_traffic() -> None:
     d_model, d_ff, L, E, b = symbols("d_model d_ff L E b")
     N_DP, split_model, split_ff, N_PP, N_EP, v = symbols("N_DP N_TP_model N_TP_ff N_PP N_EP v")
     model = sparse_mlp()
-    parameters = 2 * L * d_model * d_ff * E
+    parameters, words = 2 * L * d_model * d_ff * E, model.exchange_words
     table = {
-        model.data_words: 2 * (N_DP - 1) * parameters,
-        model.tensor_words: 4 * L * b * ((split_model - 1) * d_ff + (split_ff - 1) * d_model),
-        model.pipeline_words: 2 * b * d_model * (v * N_PP - 1),
-        model.expert_words: 2 * (L - 1) * b * d_model * (1 - 1 / N_EP),
+        words("data"): 2 * (N_DP - 1) * parameters,
+        words("tensor"): 4 * L * b * ((split_model - 1) * d_ff + (split_ff - 1) * d_model),
+        words("pipeline"): 2 * b * d_model * (v * N_PP - 1),
+        words("expert"): 2 * (L - 1) * b * d_model * (1 - 1 / N_EP),
         model.parameter_words: parameters,
     }
-    for words, expected in table.items():
-        assert sp.expand(words.expr - expected) == 0
-        assert words.unit == WORD
+    for found, expected in table.items():
+        assert sp.expand(found.expr - expected) == 0
+        assert found.unit == WORD
     assert sp.expand(model.parameters - parameters) == 0
     assert sp.expand(model.training_flop.expr - 12 * L * d_model * d_ff * b) == 0
     assert sp.expand(model.flop("forward").expr - 4 * L * d_model * d_ff * b) == 0
@@ -245,7 +248,7 @@ def test_the_table_of_traffic() -> None:
 
 def test_a_single_device_sends_nothing() -> None:
     model = sparse_mlp(serial_plan())
-    for words in (model.data_words, model.tensor_words, model.pipeline_words, model.expert_words):
+    for words in map(model.exchange_words, get_args(Parallelism)):
         assert words.expr == 0
         assert words.unit == WORD
     assert model.plan.devices == 1
@@ -389,7 +392,7 @@ def test_the_bubble_of_a_simulated_interleaved_pipeline(
 @pytest.mark.parametrize("operation", [operator.add, operator.sub, Cost.require_same_unit])
 def test_unlike_units_do_not_add(operation: Callable[[Cost, Cost], object]) -> None:
     model = sparse_mlp()
-    flop, words = model.training_flop, model.tensor_words
+    flop, words = model.training_flop, model.exchange_words("tensor")
     with pytest.raises(UnitError) as caught:
         operation(flop, words)
     text = str(caught.value)
@@ -403,7 +406,7 @@ def test_times_of_unlike_costs_do_not_add() -> None:
     (N,) = symbols("N")
     model = sparse_mlp()
     seconds = arithmetic_time(model.training_flop, N)
-    assert seconds.unit == network_time(model.tensor_words, N).unit == parse_unit("s")
+    assert seconds.unit == network_time(model.exchange_words("tensor"), N).unit == parse_unit("s")
     assert memory_time(model.weight_traffic("forward"), N).unit == parse_unit("s")
     with pytest.raises(UnitError, match=r"is in s, .* in FLOP\*s/word"):
         seconds + network_time(model.training_flop, N)

@@ -9,6 +9,7 @@ import pytest
 import sympy as sp
 
 from symscale.costs.contraction import Dimension, einsum
+from symscale.costs.memory import RECIPES
 from symscale.costs.transformer.architecture import (
     Architecture,
     Attention,
@@ -23,11 +24,9 @@ from symscale.costs.transformer.architecture import (
 from symscale.costs.transformer.communication import communications
 from symscale.costs.transformer.component import LETTERS, exchanges
 from symscale.costs.transformer.memory import (
-    RECIPES,
     block_activation_bytes,
     block_memory,
     live_microbatches,
-    memory,
     split_by_tensor_degree,
 )
 from symscale.costs.transformer.model import Transformer
@@ -119,14 +118,14 @@ def test_interleaving_holds_more_activations() -> None:
 def test_model_states_take_18_bytes_a_parameter() -> None:
     """18 byte x 12 L h^2/(t p), as Korthikanti et al. count, is the leading term."""
     plan = Plan(N_TP=N_TP, N_PP=N_PP)
-    held = memory(Transformer(transformer(), b, n_ctx, plan), RECIPES["mixed"])
+    held = Transformer(transformer(), b, n_ctx, plan).memory(RECIPES["mixed"])
     states = sp.expand((held.weights + held.gradients + held.optimizer).expr)
     assert states.coeff(d_model, 2) == 18 * 12 * L / (N_TP * N_PP)
 
 
 def test_sharding_takes_from_the_bucket_it_names() -> None:
     held = [
-        memory(of(gated_transformer(), N_DP=N_DP, zero=zero), RECIPES["mixed"])
+        of(gated_transformer(), N_DP=N_DP, zero=zero).memory(RECIPES["mixed"])
         for zero in range(4)
     ]
     for zero, found in enumerate(held):
@@ -137,7 +136,7 @@ def test_sharding_takes_from_the_bucket_it_names() -> None:
 
 def test_the_required_degree_just_fits() -> None:
     model = of(transformer(), N_TP=N_TP)
-    for needed in (memory(model, RECIPES["mixed"]).total, block_memory(model, RECIPES["mixed"])):
+    for needed in (model.memory(RECIPES["mixed"]).total, block_memory(model, RECIPES["mixed"])):
         (M_cap,) = symbols("M_cap")
         split, whole = split_by_tensor_degree(needed.expr)
         assert sp.simplify(needed.expr.subs(N_TP, split / (M_cap - whole)) - M_cap) == 0

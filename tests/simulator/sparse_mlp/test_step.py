@@ -88,8 +88,8 @@ def test_tiers_share_what_one_tier_carries(tiers: int) -> None:
     model = sparse_mlp()
     whole: Point = {symbol(n): at_tiers(n, tiers) for n in DEGREES}
     for at_tier, words in (
-        (network.data_words, model.data_words),
-        (network.tensor_words, model.tensor_words),
+        (network.data_words, model.exchange_words("data")),
+        (network.tensor_words, model.exchange_words("tensor")),
     ):
         split = sp.Add(*(at_tier(t, tiers).expr for t in range(1, tiers + 1)))
         assert sp.expand(split - words.expr.subs(whole)) == 0
@@ -100,6 +100,7 @@ def test_transfers_add_up(tiers: int) -> None:
     """Without experts the words between blocks are the pipeline's, without a pipeline the
     experts', and together at most the sum of the two."""
     model, rng = sparse_mlp(), random.Random(tiers)
+    words = model.exchange_words
     compiled = Compiled(
         {"words": sp.Add(*(network.transfer_words(t, tiers).expr for t in range(1, tiers + 1)))}
     )
@@ -109,7 +110,7 @@ def test_transfers_add_up(tiers: int) -> None:
         experts = {**split, "N_PP": (1,) * tiers}
         sizes = {"b": 4096.0, "d_model": 64.0, "L": 4.0 * math.prod(split["N_PP"]), "v": 2.0}
         alone = []
-        for chosen, cost in ((pipeline, model.pipeline_words), (experts, model.expert_words)):
+        for chosen, cost in ((pipeline, words("pipeline")), (experts, words("expert"))):
             given = {**sizes, **by_tier(chosen)}
             if math.prod(chosen["N_PP"]) == 1:
                 given["v"] = 1.0

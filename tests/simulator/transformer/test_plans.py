@@ -9,9 +9,9 @@ import pytest
 import sympy as sp
 
 from commands import answer, refusal
+from symscale.costs.memory import RECIPES
 from symscale.costs.switches import Switches
 from symscale.costs.transformer.communication import communications
-from symscale.costs.transformer.memory import RECIPES, memory
 from symscale.costs.transformer.plan import Plan
 from symscale.costs.transformer.tiers import split_over_tiers, tiers_of, words_by_tier
 from symscale.errors import InfeasibleError
@@ -117,7 +117,7 @@ def test_memory_is_that_of_the_cost_expressions() -> None:
         work = TransformerWork(load_model("gpt-3"), 2048, Switches(**switches))
         found = work.of(one_plan(8, 1, 4, 8, 1, 16, 1), 128, [8, None])
         (w,) = symbols("w")
-        expected = memory(model, RECIPES["mixed"]).total.expr.xreplace({w: sp.Integer(2)})
+        expected = model.memory(RECIPES["mixed"]).total.expr.xreplace({w: sp.Integer(2)})
         assert found.memory_bytes[0] == pytest.approx(float(expected), rel=1e-12)
 
 
