@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from symscale.errors import SymscaleError
+from symscale.version import __version__
 
 if TYPE_CHECKING:
     from symscale.answers import Answer
@@ -22,11 +23,10 @@ if TYPE_CHECKING:
     from symscale.questions.training import cliffs, limits
     from symscale.questions.transformers import asymptotics, cost, plan, ratio
 
-__version__ = "0.2.0"
-
 __all__ = [
     "Answer",
     "SymscaleError",
+    "__version__",
     "asymptotics",
     "check",
     "cliffs",
@@ -62,4 +62,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__]

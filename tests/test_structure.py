@@ -33,6 +33,7 @@ ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "running": set(),
     "answers": set(),
+    "version": set(),
     "language": set(),
     "algebra.exact": set(),
     "algebra.products": {"algebra.exact"},
@@ -197,7 +198,7 @@ def targets(module: Module, *, at_start: bool = False) -> dict[str, int]:
 def may_import(room: str, name: str) -> bool:
     """Whether a module of a room may import a module of the package."""
     inside = name.removeprefix("symscale.")
-    return inside == "errors" or name == "symscale" or any(
+    return inside in ("errors", "version") or any(
         inside == allowed or inside.startswith(f"{allowed}.")
         for allowed in {room, *ALLOWED[room]}
     )

@@ -7,7 +7,6 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-import symscale
 from symscale.cli.commands.asymptotics import asymptotics
 from symscale.cli.commands.check import check
 from symscale.cli.commands.cliffs import cliffs
@@ -36,6 +35,7 @@ from symscale.cli.options.expand import expanded
 from symscale.cli.options.renamed import renamed
 from symscale.cli.output.output import leave_output
 from symscale.errors import InputError, SymscaleError
+from symscale.version import __version__
 
 _LONGEST_LINE = 1000
 _UsageError: Any = typer.BadParameter.__base__  # Typer does not export it
@@ -120,7 +120,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"symscale {symscale.__version__}")
+        typer.echo(f"symscale {__version__}")
         raise typer.Exit
 
 

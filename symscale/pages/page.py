@@ -10,10 +10,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import symscale
 from symscale.answers import Answer
 from symscale.errors import InputError, unknown_name
 from symscale.pages.files import check_writable, write_by, write_whole
+from symscale.version import __version__
 
 if TYPE_CHECKING:
     from symscale.pages.formats.code import Functions
@@ -56,7 +56,7 @@ class Certificates:
         """Return them as the JSON that `symscale check` reads."""
         from symscale.problems.certificate_file import certificates_data
 
-        return certificates_data(self.title, self.certificates, symscale.__version__)
+        return certificates_data(self.title, self.certificates, __version__)
 
     def save(self, path: str | Path, *, force: bool = False, option: str = "path") -> None:
         """Write them for `symscale check`.
@@ -100,7 +100,7 @@ class Page(Generic[A]):
 
     def to_dict(self, answer: A) -> "dict[str, Json]":
         """Return the JSON, with the version that wrote it and the number of its schema."""
-        version: dict[str, Json] = {"symscale_version": symscale.__version__, "schema": SCHEMA}
+        version: dict[str, Json] = {"symscale_version": __version__, "schema": SCHEMA}
         return {**self.data(answer), **version}
 
     def printed(self, answer: A, form: str, *, fragment: bool = False) -> str:

@@ -19,10 +19,10 @@ from sympy.printing.c import C99CodePrinter
 from sympy.printing.jscode import JavascriptCodePrinter
 from sympy.printing.numpy import NumPyPrinter
 
-import symscale
 from symscale.errors import TooLargeError
 from symscale.language.symbols import NOTATION
 from symscale.pages.formulas import formula
+from symscale.version import __version__
 
 _WIDTH = 92
 _LARGEST_INT = 2**31 - 1
@@ -266,7 +266,7 @@ def _head(
 ) -> list[str]:
     lines = comment(title, mark)
     lines += comment(
-        f"Written by symscale {symscale.__version__}. All arguments but exponents are positive; "
+        f"Written by symscale {__version__}. All arguments but exponents are positive; "
         "where a formula does not hold, its function returns NaN (a name: the empty string).",
         mark,
     )

@@ -12,7 +12,6 @@ from importlib.resources import files
 
 import sympy as sp
 
-import symscale
 from symscale.algebra.exact.monomial import Monomial
 from symscale.language.symbols import NOTATION
 from symscale.pages.formats.document import (
@@ -35,6 +34,7 @@ from symscale.pages.formats.json import Json
 from symscale.pages.formats.markdown import cases_latex
 from symscale.pages.formulas import formula
 from symscale.pages.formulas.mathml import least_of, math
+from symscale.version import __version__
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
@@ -89,7 +89,7 @@ def page(title: str, body: str, *, style: str = "", script: str = "") -> str:
             "</head>",
             "<body>",
             f"<main>\n{body}",
-            f"<footer>Made by symscale {symscale.__version__}.</footer>",
+            f"<footer>Made by symscale {__version__}.</footer>",
             "</main>",
             '<div id="tip" role="tooltip" hidden></div>',
             '<div id="said" class="quiet" role="status"></div>',

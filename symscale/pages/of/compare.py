@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import symscale
 from symscale.compare.simulated import ComparedCurves
 from symscale.pages.formats.document import (
     Block,
@@ -15,6 +14,7 @@ from symscale.pages.formats.document import (
 )
 from symscale.pages.formats.json import Json, number
 from symscale.pages.page import Page
+from symscale.version import __version__
 
 _ABOUT = (
     "The closed form is asked at each model's own batch, depth, experts and run time, with the "
@@ -74,7 +74,7 @@ def comparison_data(compared: ComparedCurves) -> dict[str, Json]:
             }
             for machine, rows in compared.curves
         ],
-        "version": symscale.__version__,
+        "version": __version__,
     }
 
 

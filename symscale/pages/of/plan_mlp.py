@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
-import symscale
 from symscale.facts.machines.lumped import Machine
 from symscale.language.symbols import notation, symbol
 from symscale.pages.formats.document import (
@@ -27,6 +26,7 @@ from symscale.simulator.sparse_mlp.planning import binding, components
 from symscale.simulator.sparse_mlp.step import PARTS
 from symscale.simulator.tables.curves import MONTH_S
 from symscale.simulator.tables.runs import MLPPlans
+from symscale.version import __version__
 
 _DAY_S = 86400
 _NAMES = {
@@ -167,7 +167,7 @@ def plan_data(found: MLPPlans) -> dict[str, Json]:
         "memory_capacity_bytes": device_values(machine)["S_mem"] * WORD_BYTES,
         "best": _point_data(machine, best),
         "runners_up": [_point_data(machine, p) for p in points[1:]],
-        "version": symscale.__version__,
+        "version": __version__,
     }  # fmt: skip
 
 

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import symscale
 from symscale.pages.formats.document import (
     Block,
     Column,
@@ -21,6 +20,7 @@ from symscale.simulator.sparse_mlp.parameters import device_values
 from symscale.simulator.sparse_mlp.shapes import BATCH_RULES
 from symscale.simulator.tables.curves import CURVE_COLUMNS, END, LAST, Row, csv_text
 from symscale.simulator.tables.runs import Assumptions, SimulatedCurves, SimulatedRun
+from symscale.version import __version__
 
 _DAY_S = 86400
 
@@ -131,7 +131,7 @@ def curves_data(found: SimulatedCurves) -> dict[str, Json]:
             }
             for run in runs
         ],
-        "version": symscale.__version__,
+        "version": __version__,
     }
 
 
