@@ -9,6 +9,7 @@ from typing import Literal
 
 import sympy as sp
 
+from symscale.answers import Answer
 from symscale.language.symbols import symbols
 
 NormKind = Literal["layer", "rms"]
@@ -158,8 +159,8 @@ class Stack:
     encoder: bool = False
 
 
-@dataclass(frozen=True)
-class Architecture:
+@dataclass(frozen=True, repr=False)
+class Architecture(Answer):
     """A Transformer.
 
     Attributes:
@@ -188,6 +189,7 @@ class Architecture:
         note: What else to know.
     """
 
+    page = "models"
     name: str
     title: str
     d_model: sp.Expr
