@@ -15,6 +15,14 @@ class SymscaleError(Exception):
     Attributes:
         exit_code: What a command exits with: 2 for wrong usage or bad input,
             1 for a question without an answer or a check that did not hold.
+
+    Example:
+        >>> import symscale as ss
+        >>> try:
+        ...     ss.machine("h100-sx")
+        ... except ss.SymscaleError as error:
+        ...     print(str(error)[:25], error.exit_code)
+        unknown hardware 'h100-sx' 2
     """
 
     exit_code = 2

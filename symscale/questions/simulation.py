@@ -42,6 +42,7 @@ def simulate(
         >>> round(curves.runs[0].rows[0]["utilization"], 2)
         0.7
     """
+    from symscale.simulator.sparse_mlp.curve import QUARTER_S
     from symscale.simulator.tables.requests import (
         read_machines,
         read_rules,
@@ -52,5 +53,5 @@ def simulate(
 
     machines, scaling = read_machines(hardware), read_rules(sparse, batch_rule, texts(rules))
     shapes = read_shapes(widths, scaling)
-    assumed = Assumptions(scaling, read_seconds(duration), as_published, wide)
+    assumed = Assumptions(scaling, read_seconds(duration) or QUARTER_S, as_published, wide)
     return curves_of([simulated_run(m, shapes, assumed) for m in machines], shapes[0].d_model)
