@@ -21,7 +21,7 @@ class SymscaleError(Exception):
         >>> try:
         ...     ss.machine("h100-sx")
         ... except ss.SymscaleError as error:
-        ...     print(str(error)[:25], error.exit_code)
+        ...     print(str(error)[:26], error.exit_code)
         unknown hardware 'h100-sx' 2
     """
 
