@@ -124,31 +124,39 @@ def test_what_only_some_have(name: str, tmp_path: Path) -> None:
             found.certificates()
 
 
-def as_json(*command: str) -> Any:
-    return json.loads(printed(*command, "--format", "json"))
+SAME: list[tuple[Callable[[], Any], str]] = [
+    (
+        lambda: ss.limits("a100-sxm", set={"b_0": 8e6, "alpha": "0.05"}, duration="3mo"),
+        "limits --hardware a100-sxm --set b_0=8e6 --set alpha=0.05 --duration 3mo",
+    ),
+    (
+        lambda: ss.cost("gpt-3", tp=8, pp=8, dp=4, batch=128, zero=0),
+        "cost gpt-3 --tp 8 --pp 8 --dp 4 --batch 128 --zero 0",
+    ),
+    (
+        lambda: ss.ratio("gpt-3", tp=8, k=[1, 4], at_share=0.5, hardware="h100-sxm"),
+        "ratio gpt-3 --tp 8 --flop-vs-bw 1,4 --hardware h100-sxm",
+    ),
+    (
+        lambda: ss.plan(
+            "llama-3.1-8b", "h100-sxm", devices=8, batch=64, seq=4096, recompute="none"
+        ),
+        "plan --model llama-3.1-8b --hardware h100-sxm --devices 8 --batch 64 --seq 4096 "
+        "--recompute none",
+    ),
+    (lambda: ss.machine("h100-sxm"), "hardware h100-sxm"),
+    (lambda: ss.model("gpt-3"), "models gpt-3"),
+    (
+        lambda: ss.simulate("h100-sxm", widths="12288"),
+        "simulate --hardware h100-sxm --widths 12288",
+    ),
+]
 
 
-def test_the_same_answers_as_the_command_line() -> None:
-    limits = ss.limits("a100-sxm", set={"b_0": 8e6, "alpha": "0.05"}, duration="3mo")
-    sets = ("--set", "b_0=8e6", "--set", "alpha=0.05", "--duration", "3mo")
-    assert limits.to_dict() == as_json("limits", "--hardware", "a100-sxm", *sets)
-    cost = ss.cost("gpt-3", tp=8, pp=8, dp=4, batch=128, zero=0)
-    options = ("--tp", "8", "--pp", "8", "--dp", "4", "--batch", "128", "--zero", "0")
-    assert cost.to_dict() == as_json("cost", "gpt-3", *options)
-    ratio = ss.ratio("gpt-3", tp=8, k=[1, 4], at_share=0.5, hardware="h100-sxm")
-    options = ("--tp", "8", "--flop-vs-bw", "1,4", "--hardware", "h100-sxm")
-    assert ratio.to_dict() == as_json("ratio", "gpt-3", *options)
-    plan = ss.plan("llama-3.1-8b", "h100-sxm", devices=8, batch=64, seq=4096, recompute="none")
-    options = ("--devices", "8", "--batch", "64", "--seq", "4096", "--recompute", "none")
-    assert plan.to_dict() == as_json(
-        "plan", "--model", "llama-3.1-8b", "--hardware", "h100-sxm", *options
-    )
-    assert ss.machine("h100-sxm").to_dict() == as_json("hardware", "h100-sxm")
-    assert ss.model("gpt-3").to_dict() == as_json("models", "gpt-3")
-    curves = ss.simulate("h100-sxm", widths="12288", wide=False)
-    assert curves.to_dict() == as_json(
-        "simulate", "--hardware", "h100-sxm", "--widths", "12288"
-    )
+@pytest.mark.parametrize(("ask", "command"), SAME)
+def test_the_same_answers_as_the_command_line(ask: Callable[[], Any], command: str) -> None:
+    said = json.loads(printed(*command.split(), "--format", "json"))
+    assert ask().to_dict() == said
 
 
 @pytest.mark.parametrize(

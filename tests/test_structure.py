@@ -44,7 +44,7 @@ ALLOWED: dict[str, set[str]] = {
     "algebra.growth": {"algebra.exact"},
     "costs": {*_SAID, "answers"},
     "costs.sparse_mlp": {*_SAID, "costs"},
-    "costs.transformer": {*_SAID, "costs"},
+    "costs.transformer": {*_SAID, "answers", "costs"},
     "facts.machines": {*_SAID, "answers"},
     "facts.models": {*_SAID, "costs"},
     "derivation": {*_SAID, "answers", "algebra", "kernel", "costs", "worked"},
@@ -91,12 +91,10 @@ class Import:
     Attributes:
         name: The module, and with `from` the name in it: `sympy.Symbol`.
         line: Where.
-        at_start: Whether importing the module that says so runs it.
     """
 
     name: str
     line: int
-    at_start: bool
 
 
 @dataclass(frozen=True)
@@ -134,24 +132,11 @@ def modules() -> dict[str, Module]:
     return found
 
 
-def _at_start(node: ast.AST) -> Iterator[ast.AST]:
-    """Walk what runs when a module is imported: no functions, no TYPE_CHECKING."""
-    yield node
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        return
-    children = list(ast.iter_child_nodes(node))
-    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-        children = list(node.orelse)
-    for child in children:
-        yield from _at_start(child)
-
-
 def imports(module: Module) -> list[Import]:
     """List what a module imports, at its start and within functions.
 
     `import_module("name")` counts too.
     """
-    at_start = {id(node) for node in _at_start(module.tree)}
     found = []
     for node in ast.walk(module.tree):
         names: list[str] = []
@@ -165,7 +150,7 @@ def imports(module: Module) -> list[Import]:
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
                 names = [first.value]
         line = getattr(node, "lineno", 0)
-        found += [Import(name, line, id(node) in at_start) for name in names]
+        found += [Import(name, line) for name in names]
     return found
 
 
@@ -186,12 +171,12 @@ def target(name: str) -> str | None:
     return name
 
 
-def targets(module: Module, *, at_start: bool = False) -> dict[str, int]:
+def targets(module: Module) -> dict[str, int]:
     """Return the modules of the package that a module imports, each with a line."""
     return {
         to: item.line
         for item in imports(module)
-        if (to := target(item.name)) and to != module.name and (item.at_start or not at_start)
+        if (to := target(item.name)) and to != module.name
     }
 
 
@@ -316,6 +301,17 @@ def test_symbols_are_made_in_one_file() -> None:
         if module.name != "symscale.language.symbols"
     ]
     assert not wrong
+
+
+def test_no_class_is_named_twice() -> None:
+    """One word, one thing: who reads a name need not ask of which room it is."""
+    names = Counter(
+        node.name
+        for module in modules().values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ClassDef)
+    )
+    assert not {name for name, count in names.items() if count > 1}
 
 
 def test_modules_are_short() -> None:

@@ -16,7 +16,7 @@ from symscale.pages.files import check_writable, write_by, write_whole
 from symscale.version import __version__
 
 if TYPE_CHECKING:
-    from symscale.pages.formats.code import Functions
+    from symscale.pages.formats.code import ClosedForms
     from symscale.pages.formats.document import Document
     from symscale.pages.formats.json import Json
 
@@ -93,7 +93,7 @@ class Page(Generic[A]):
     line: Callable[[A], str] | None = None
     text: Callable[[A], str] | None = None
     figure: Callable[[A, Path], None] | None = None
-    functions: "Callable[[A], Functions] | None" = None
+    functions: "Callable[[A], ClosedForms] | None" = None
     table: Callable[[A], str] | None = None
     certificates_of: Callable[[A], Certificates] | None = None
     label: Callable[[A], str] | None = None

@@ -311,7 +311,7 @@ LANGUAGES: Mapping[str, Callable[[str, Sequence[Function], Mapping[str, str]], s
 
 
 @dataclass(frozen=True)
-class Functions:
+class ClosedForms:
     """Closed forms of one answer.
 
     Attributes:

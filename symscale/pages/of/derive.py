@@ -13,7 +13,7 @@ from symscale.derivation.steps import Derivation, Step
 from symscale.language.sources import cite
 from symscale.language.symbols import NOTATION
 from symscale.pages.formats import text
-from symscale.pages.formats.code import Functions
+from symscale.pages.formats.code import ClosedForms
 from symscale.pages.formats.document import (
     Block,
     Cases,
@@ -258,7 +258,7 @@ def line(found: CheckedDerivation) -> str:
     return f"{found.derivation.name}, {len(found.derivation.steps)} steps, each checked"
 
 
-def _functions(found: CheckedDerivation) -> Functions:
+def _functions(found: CheckedDerivation) -> ClosedForms:
     from symscale.pages.of.functions import derivation_functions
 
     return derivation_functions(found.derivation)

@@ -13,7 +13,7 @@ from symscale.errors import SymscaleError
 from symscale.language.dimensions import unit_of
 from symscale.language.symbols import NOTATION, notation
 from symscale.language.units import parse_unit
-from symscale.pages.formats.code import Function, Functions, identifier
+from symscale.pages.formats.code import ClosedForms, Function, identifier
 from symscale.pages.formats.document import Number
 from symscale.pages.formats.text import inline
 from symscale.pages.formulas import formula
@@ -24,7 +24,7 @@ from symscale.studies.training.answer import CliffsAnswer, LimitsAnswer
 _WORDS = {sp.Eq: "equals it", sp.Le: "is at most this", sp.Ge: "is at least this"}
 
 
-def derivation_functions(derivation: Derivation) -> Functions:
+def derivation_functions(derivation: Derivation) -> ClosedForms:
     """The results of a derivation: what its steps derive, and the limit that it ends in.
 
     Example:
@@ -45,7 +45,7 @@ def derivation_functions(derivation: Derivation) -> Functions:
         same = [f for f in found.values() if f.values == function_of_step.values]
         if not same or (function_of_step.requires != same[0].requires and step.kind != "optimum"):
             found.setdefault(function_of_step.name, function_of_step)
-    return Functions(derivation.title, list(found.values()))
+    return ClosedForms(derivation.title, list(found.values()))
 
 
 def _of_step(derivation: Derivation, step: Step) -> Function | None:
@@ -155,7 +155,7 @@ def _relation(condition: AtMost) -> Relational:
     return sp.Le(condition.left.expr, condition.right.expr, evaluate=False)
 
 
-def answer_functions(answer: LimitsAnswer) -> Functions:
+def answer_functions(answer: LimitsAnswer) -> ClosedForms:
     """The closed forms of `limits` or `cliffs`."""
     functions = limit_functions(answer.program.name, answer.limit)
     if isinstance(answer, CliffsAnswer):
@@ -172,10 +172,10 @@ def answer_functions(answer: LimitsAnswer) -> Functions:
                 )
             )
     values = {p.symbol: p.number for p in answer.parameters.values() if p.number is not None}
-    return Functions(answer.program.title, functions, value_notes(values))
+    return ClosedForms(answer.program.title, functions, value_notes(values))
 
 
-def ratio_functions(answer: RatioAnswer) -> Functions:
+def ratio_functions(answer: RatioAnswer) -> ClosedForms:
     """The closed forms of `ratio`."""
     found = []
     for ratio in answer.ratios:
@@ -187,7 +187,7 @@ def ratio_functions(answer: RatioAnswer) -> Functions:
                      str(ratio.cost.unit), (ratio.cost.expr,))
         )
     title = f"Computation against communication: {answer.request.model.architecture.title}"
-    return Functions(title, found, value_notes(answer.values))
+    return ClosedForms(title, found, value_notes(answer.values))
 
 
 def value_notes(values: Mapping[Any, sp.Expr]) -> dict[str, str]:

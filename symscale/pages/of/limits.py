@@ -8,7 +8,7 @@ import sympy as sp
 from symscale.algebra.exact.monomial import canonical_exponent, common_factor
 from symscale.algebra.products.limit import Condition, Piece
 from symscale.language.symbols import notation, symbol
-from symscale.pages.formats.code import Functions
+from symscale.pages.formats.code import ClosedForms
 from symscale.pages.formats.document import (
     Block,
     Cases,
@@ -369,7 +369,7 @@ def line(answer: LimitsAnswer) -> str:
     return f"{objective} = {value}, {answer.ruling.name} rules; {several}"
 
 
-def functions(answer: LimitsAnswer) -> Functions:
+def functions(answer: LimitsAnswer) -> ClosedForms:
     """The closed forms of `limits` or `cliffs`."""
     from symscale.pages.of.functions import answer_functions
 

@@ -5,7 +5,7 @@ from typing import Any
 import sympy as sp
 
 from symscale.language.symbols import NOTATION, notation
-from symscale.pages.formats.code import Functions
+from symscale.pages.formats.code import ClosedForms
 from symscale.pages.formats.document import (
     Block,
     Cell,
@@ -162,7 +162,7 @@ def line(answer: RatioAnswer) -> str:
     return f"{name}, {values[:200] or f'{len(answer.ratios)} ratios in closed form'}"
 
 
-def _functions(answer: RatioAnswer) -> Functions:
+def _functions(answer: RatioAnswer) -> ClosedForms:
     from symscale.pages.of.functions import ratio_functions
 
     return ratio_functions(answer)

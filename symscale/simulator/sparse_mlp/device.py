@@ -37,7 +37,7 @@ FRAGMENT = 8
 
 
 @dataclass(frozen=True)
-class Product:
+class TiledProduct:
     """A matrix product on one device.
 
     Attributes:
@@ -53,15 +53,15 @@ class Product:
     weight_gradient: bool
 
 
-def symbolic_product(weight_gradient: bool) -> Product:
+def symbolic_product(weight_gradient: bool) -> TiledProduct:
     """The product whose sizes are symbols of their own.
 
     Example:
         >>> symbolic_product(False)
-        Product(d_out=d_out, d_in=d_in, n=n, weight_gradient=False)
+        TiledProduct(d_out=d_out, d_in=d_in, n=n, weight_gradient=False)
     """
     d_out, d_in, n = symbols("d_out d_in n")
-    return Product(d_out, d_in, n, weight_gradient)
+    return TiledProduct(d_out, d_in, n, weight_gradient)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Traffic:
 
 
 def traffic(
-    product: Product, capacity: sp.Expr, units: sp.Expr, *, distributed: bool = False
+    product: TiledProduct, capacity: sp.Expr, units: sp.Expr, *, distributed: bool = False
 ) -> Traffic:
     """Words of a product into a level of memory.
 
@@ -128,7 +128,7 @@ def traffic(
         distributed: Whether units reach each other's memory.
 
     Example:
-        >>> product = Product(sp.Integer(5), sp.Integer(3), sp.Integer(7), False)
+        >>> product = TiledProduct(sp.Integer(5), sp.Integer(3), sp.Integer(7), False)
         >>> traffic(product, sp.Integer(1000), sp.Integer(1)).direct.expr
         56
     """
@@ -156,11 +156,11 @@ def _if_several(count: sp.Expr) -> sp.Expr:
     return sp.Piecewise((count, count > 1), (0, True))
 
 
-def product_flop(product: Product) -> Cost:
+def product_flop(product: TiledProduct) -> Cost:
     """FLOP of a product in whole fragments: 2 ceil(d_out/8) ceil(d_in/8) ceil(n/8) 8^3.
 
     Example:
-        >>> product_flop(Product(sp.Integer(9), sp.Integer(8), sp.Integer(8), False)).expr
+        >>> product_flop(TiledProduct(sp.Integer(9), sp.Integer(8), sp.Integer(8), False)).expr
         2048
     """
     lengths = (product.d_out, product.d_in, product.n)
@@ -172,7 +172,7 @@ STREAMS = ("arithmetic", "memory", "cache", "shared memory")
 """What a product can be limited by; the slowest sets its time."""
 
 
-def streams(product: Product, distributed: bool) -> dict[str, Cost]:
+def streams(product: TiledProduct, distributed: bool) -> dict[str, Cost]:
     """Seconds of a product's arithmetic and of each of its streams, by the names of `STREAMS`.
 
     In the sizes of the product and C_s, W_mem, W_L2, W_sh, S_L2, S_R, k_MP and k_PB of
@@ -199,7 +199,7 @@ def streams(product: Product, distributed: bool) -> dict[str, Cost]:
     }
 
 
-def product_time(product: Product, distributed: bool) -> Cost:
+def product_time(product: TiledProduct, distributed: bool) -> Cost:
     """Seconds of one matrix product: the slowest of its streams, plus its latency.
 
     In the symbols of `streams`, and tau_mm.
@@ -219,7 +219,7 @@ def product_time(product: Product, distributed: bool) -> Cost:
     return first.with_expr(slowest + symbol("tau_mm"))
 
 
-def least_product_time(product: Product) -> Cost:
+def least_product_time(product: TiledProduct) -> Cost:
     """A time that no product is below: its arithmetic at the sustained rate, and latency.
 
     Example:

@@ -22,7 +22,7 @@ from symscale.simulator.extremes import greatest
 from symscale.simulator.sparse_mlp import network
 from symscale.simulator.sparse_mlp.device import (
     STREAMS,
-    Product,
+    TiledProduct,
     least_product_time,
     product_time,
     streams,
@@ -55,7 +55,7 @@ OVERLAPPED = Schedule()
 """What the published curves assume: all hides behind arithmetic but the gradient reduction."""
 
 
-def block_products(model: SparseMLP) -> tuple[Product, ...]:
+def block_products(model: SparseMLP) -> tuple[TiledProduct, ...]:
     """The six products of a block: for each of two matrices, forward and two gradients.
 
     Example:
@@ -66,7 +66,7 @@ def block_products(model: SparseMLP) -> tuple[Product, ...]:
     return tuple(p for c in model.contractions for p in _products(c, model.plan.m))
 
 
-def _products(contraction: Contraction, microbatches: sp.Expr) -> list[Product]:
+def _products(contraction: Contraction, microbatches: sp.Expr) -> list[TiledProduct]:
     """The products of one contraction, by where each of its dimensions occurs."""
     (weights,) = (t for t in contraction.operands if t.parameters)
     (inputs,) = (t for t in contraction.operands if not t.parameters)
@@ -83,7 +83,7 @@ def _products(contraction: Contraction, microbatches: sp.Expr) -> list[Product]:
     shapes = {"forward": (out, contracted), "activation gradient": (contracted, out),
               "weight gradient": (out, contracted)}  # fmt: skip
     return [
-        Product(*shapes[phase], n, phase == "weight gradient") for phase in contraction.passes
+        TiledProduct(*shapes[phase], n, phase == "weight gradient") for phase in contraction.passes
     ]
 
 

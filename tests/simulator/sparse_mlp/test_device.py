@@ -15,7 +15,7 @@ from symscale.language.units import parse_unit
 from symscale.pages.formulas.formula import latex
 from symscale.simulator.compiled import BLOCK, Compiled
 from symscale.simulator.sparse_mlp.device import (
-    Product,
+    TiledProduct,
     compiled_product,
     product_flop,
     product_time,
@@ -127,10 +127,10 @@ def test_traffic_by_hand() -> None:
     are read and written (8192), both operands read twice.
     """
     d, n = sp.Integer(64), sp.Integer(10)
-    forward = traffic(Product(d, d, n, False), sp.Integer(1024), sp.Integer(1))
+    forward = traffic(TiledProduct(d, d, n, False), sp.Integer(1024), sp.Integer(1))
     assert forward.direct.expr == 4096 + 2 * 640 + 3 * 640
     assert forward.between.expr == 0
-    gradient = traffic(Product(d, d, n, True), sp.Integer(1024), sp.Integer(1))
+    gradient = traffic(TiledProduct(d, d, n, True), sp.Integer(1024), sp.Integer(1))
     assert gradient.direct.expr == 8192 + 2 * 640 + 2 * 640
 
 
@@ -140,17 +140,19 @@ def test_traffic_between_units_by_hand() -> None:
     The weights fit twice into all of them, so they stay.
     """
     d, n = sp.Integer(64), sp.Integer(10)
-    whole = traffic(Product(d, d, n, False), sp.Integer(1024), sp.Integer(16), distributed=True)
+    forward, backward = (TiledProduct(d, d, n, gradient) for gradient in (False, True))
+    whole = traffic(forward, sp.Integer(1024), sp.Integer(16), distributed=True)
     assert whole.direct.expr == 640 + 640
     assert whole.between.expr == 2 * 640 + 2 * 640
-    gradient = traffic(Product(d, d, n, True), sp.Integer(1024), sp.Integer(16), distributed=True)
+    gradient = traffic(backward, sp.Integer(1024), sp.Integer(16), distributed=True)
     assert gradient.between.expr == 2 * 640 + 2 * 640
 
 
 def test_weights_stay_where_they_fit_twice() -> None:
     d, n = sp.Integer(64), sp.Integer(10)
     for units, stay in ((7, False), (8, True)):
-        moved = traffic(Product(d, d, n, False), sp.Integer(1024), sp.Integer(units)).direct.expr
+        product = TiledProduct(d, d, n, False)
+        moved = traffic(product, sp.Integer(1024), sp.Integer(units)).direct.expr
         assert moved == 5 * 640 + (0 if stay else 4096)
 
 
@@ -163,7 +165,7 @@ def test_a_long_product_runs_at_the_sustained_rate() -> None:
 
 
 def test_fragments_are_whole() -> None:
-    product = Product(sp.Integer(1), sp.Integer(9), sp.Integer(16), False)
+    product = TiledProduct(sp.Integer(1), sp.Integer(9), sp.Integer(16), False)
     assert product_flop(product).expr == 2 * 8 * 16 * 16
 
 
