@@ -55,7 +55,7 @@ def test_the_names_are_few_and_explained() -> None:
             assert ">>>" in text, name
     assert set(ss.__all__) <= set(dir(ss))
     with pytest.raises(AttributeError, match="no attribute 'limit'"):
-        _ = ss.limit  # type: ignore[attr-defined]
+        _ = ss.limit
 
 
 def test_no_module_hides_a_question() -> None:
