@@ -146,3 +146,5 @@ COMMANDS = (
 
 for function in COMMANDS:
     app.command(cls=OneOfEach)(expanded(function))
+
+program = typer.main.get_command(app)  # a call of `app` would build it anew
