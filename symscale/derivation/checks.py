@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -58,6 +59,7 @@ class CheckedDerivation(Answer):
     checks: tuple[StepCheck, ...]
 
 
+@lru_cache
 def checked(derivation: Derivation) -> CheckedDerivation:
     """Check a derivation.
 

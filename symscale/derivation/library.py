@@ -9,7 +9,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -17,7 +17,7 @@ from symscale.derivation.steps import Derivation
 from symscale.errors import unknown_name
 
 
-@lru_cache(maxsize=1)
+@cache
 def _folder() -> Path:
     """The folder of the derivations: of a checkout beside the package, or installed."""
     beside = Path(__file__).resolve().parent.parent / "derivations"
@@ -50,6 +50,7 @@ def derivation_titles() -> dict[str, str]:
     return titles
 
 
+@cache
 def load_derivation(name: str) -> Derivation:
     """Run the derivation called `name`.
 

@@ -146,7 +146,7 @@ class NumbersTable:
     rows: tuple[tuple[object, ...], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # one is made once, and what its checks find is kept
 class Derivation(Shown):
     """An argument from assumptions to a result.
 

@@ -54,7 +54,7 @@ def data_of(name: str) -> Any:
     return json.loads(printed(name, "json"))
 
 
-load = cache(load_derivation)
+
 
 
 # Every derivation
@@ -75,7 +75,7 @@ def test_the_derivations() -> None:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_every_step_holds(name: str, seed: int) -> None:
-    derivation = load(name)
+    derivation = load_derivation(name)
     checks = check_derivation(derivation, seed)
     assert [c.key for c in checks] == [s.key for s in derivation.steps]
     assert derivation.name == name
@@ -88,7 +88,7 @@ def test_every_step_holds(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_golden_latex(name: str, rewrite_golden: bool) -> None:
-    text = answer("derive", name, "--format", "latex")
+    text = printed(name, "latex")
     path = GOLDEN / f"{name}.tex"
     if rewrite_golden:
         GOLDEN.mkdir(exist_ok=True)
@@ -127,7 +127,7 @@ def test_the_file_as_a_process(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_form_names_every_step(name: str) -> None:
-    derivation = load(name)
+    derivation = load_derivation(name)
     texts = {form: printed(name, form) for form in FORMATS}
     for step in derivation.steps:
         assert f"({step.key})" in " ".join(texts["text"].split())
@@ -567,7 +567,7 @@ FAULTS: dict[str, Fault] = {
 
 
 def broken(fault: Fault) -> Derivation:
-    derivation = load(fault.name)
+    derivation = load_derivation(fault.name)
     assert fault.key in {s.key for s in derivation.steps}
     steps = tuple(fault.change(s) if s.key == fault.key else s for s in derivation.steps)
     assert steps != derivation.steps
@@ -595,7 +595,7 @@ def test_what_is_caught_is_named() -> None:
 
 def test_steps_in_the_wrong_order_are_caught() -> None:
     """Otherwise two steps could prove each other."""
-    derivation = load("latency-wall")
+    derivation = load_derivation("latency-wall")
     with pytest.raises(CheckFailedError):
         check_derivation(replace(derivation, steps=derivation.steps[::-1]))
     with pytest.raises(CheckFailedError):
@@ -657,7 +657,7 @@ def test_random_points_find_what_algebra_leaves_open() -> None:
 
 def test_tables_are_computed() -> None:
     """A table's numbers are its formula at the device's figures, to the digits printed."""
-    (table,) = load("nanobatch").tables
+    (table,) = load_derivation("nanobatch").tables
     for title, number in table.rows:
         assert isinstance(number, Number)
         (row,) = [line for line in printed("nanobatch").splitlines() if str(title) in line]
