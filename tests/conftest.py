@@ -9,7 +9,12 @@ from pathlib import Path
 
 import pytest
 
+import sampling
 from places import ROOT
+
+# pytest rewrites test modules and Hypothesis, which takes each worker ten seconds; keep what
+# it writes, even where Python is told to keep nothing.
+sys.dont_write_bytecode = False
 
 
 def _find_package() -> None:
@@ -36,12 +41,24 @@ _find_package()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that rewrites golden files."""
+    """Add the options that rewrite golden files, and that try other random cases."""
     parser.addoption(
         "--rewrite-golden",
         action="store_true",
         help="write what the tests compute into the golden files, instead of comparing",
     )
+    parser.addoption(
+        "--campaign",
+        metavar="SEED:COUNT",
+        help="try COUNT random cases from SEED on, in place of the few of each time",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the random cases before a test module asks for them."""
+    if campaign := config.getoption("--campaign"):
+        first, count = map(int, campaign.split(":"))
+        sampling.chosen = first, count
 
 
 @pytest.fixture

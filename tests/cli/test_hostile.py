@@ -6,12 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import symscale
 from bounded import ended_well, limited
 from commands import ANSWERS, answer, refusal, run
+from sampling import examples
 
 ESCAPES = ("\x1b[31mred", "\x1b]0;title\x07", "a\rb", "a\x08b", "\x9b2J", "\u202eabc", "\x7f")
 EXECUTED = (
@@ -346,10 +347,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(
-    max_examples=40, deadline=None, derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@examples(30, HealthCheck.function_scoped_fixture)
 @given(
     name=st.one_of(st.sampled_from(["C", "b_0", "E", "alpha", "T", "w"]), st.text(max_size=5)),
     value=VALUES,
@@ -360,10 +358,7 @@ def test_any_setting(name: str, value: str, command: str, rest: tuple[str, ...])
     ended_well(run(command, "--set", f"{name}={value}", *rest))
 
 
-@settings(
-    max_examples=40, deadline=None, derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@examples(30, HealthCheck.function_scoped_fixture)
 @given(
     st.lists(
         st.one_of(

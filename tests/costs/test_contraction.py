@@ -13,9 +13,10 @@ from math import prod
 
 import pytest
 import sympy as sp
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from sampling import examples
 from symscale.costs.collectives import all_gather_words, all_reduce_words, reduce_scatter_words
 from symscale.costs.contraction import Contraction, Dimension, Pass, Tensor, einsum
 from symscale.errors import InputError
@@ -301,13 +302,13 @@ def grids(draw: st.DrawFn, *, split: bool = True, batch: bool = False) -> Grid:
 some_parameters = st.sampled_from([(), (0,), (1,), (0, 1)])
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@examples(30)
 @given(grids(), some_parameters, st.integers(0, 99))
 def test_any_einsum_on_a_grid(grid: Grid, parameters: tuple[int, ...], seed: int) -> None:
     compare(grid, parameters, seed)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@examples(30)
 @given(grids(split=False), some_parameters)
 def test_without_a_split_nothing_moves(grid: Grid, parameters: tuple[int, ...]) -> None:
     contraction = contraction_of(grid, parameters)
@@ -316,7 +317,7 @@ def test_without_a_split_nothing_moves(grid: Grid, parameters: tuple[int, ...]) 
     assert all(r.words.expr == 0 for r in contraction.reductions)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@examples(30)
 @given(grids(batch=True), st.integers(2, 5), st.integers(2, 5))
 def test_a_batch_dimension_adds_up(grid: Grid, more: int, pieces: int) -> None:
     """Two batches cost as much together as apart; to split the batch costs no word."""
@@ -333,7 +334,7 @@ def test_a_batch_dimension_adds_up(grid: Grid, more: int, pieces: int) -> None:
     assert costs(size * pieces, pieces) == tuple(x * pieces for x in once)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@examples(30)
 @given(grids(), st.integers(2, 5))
 def test_words_grow_with_every_length_in_a_tensor(grid: Grid, factor: int) -> None:
     """Scaled by k in every length, a tensor with r letters costs k**r times the words."""
@@ -347,7 +348,7 @@ def test_words_grow_with_every_length_in_a_tensor(grid: Grid, factor: int) -> No
     assert after.training_flop.expr == before.training_flop.expr * factor ** len(grid.letters)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@examples(30)
 @given(grids())
 def test_words_are_the_sum_over_tensors(grid: Grid) -> None:
     """A reduction depends on nothing but the splits that its tensor lacks."""

@@ -15,6 +15,7 @@ import sympy as sp
 import symscale
 from places import DATA, ROOT
 from random_sums import at_most, convex_optimum, random_case
+from sampling import sample
 from symscale.algebra.certify.sums import NowhereError, certify_sums
 from symscale.algebra.exact.combinations import MOST_FACTORS, Terms, vanishes
 from symscale.algebra.exact.domain import Domain
@@ -33,7 +34,11 @@ from symscale.problems.proofs import prove
 
 PROBLEMS = ROOT / "docs" / "problems"
 NAMES = sorted(p.stem for p in PROBLEMS.glob("*.toml"))
-CASES = 80
+CASES = sample(45)
+WITH_SUMS = (
+    "checkpoint-interval", "compute-optimal", "mixed-parallelism", "network-energy",
+    "pipeline-microbatches",
+)  # fmt: skip
 HALF, UNIT = sp.Rational(1, 2), sp.Integer(1)
 X, Y = symbols("N P")
 J, K, C = symbols("J K C")
@@ -56,7 +61,7 @@ def of_sums(found: ProblemAnswer) -> list[tuple[AnswerPiece, SumCertificate]]:
 @cache
 def random_certificates() -> tuple[tuple[int, SumPiece, SumCertificate], ...]:
     found = []
-    for seed in range(CASES):
+    for seed in CASES.seeds:
         program = random_case(seed).program
         for piece in closed_forms(program)[0]:
             try:
@@ -88,6 +93,7 @@ def assert_optimal(proof: SumCertificate) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_closed_form_of_the_examples_is_certified(name: str) -> None:
     found = example(name)
+    assert (found.bounds is not None) == (name in WITH_SUMS)
     proofs = prove(found)
     assert not proofs.missing
     assert not proofs.loose
@@ -102,9 +108,6 @@ def test_every_closed_form_of_the_examples_is_certified(name: str) -> None:
             assert_optimal(proof)
 
 
-WITH_SUMS = [n for n in NAMES if example(n).bounds is not None]
-
-
 @pytest.mark.parametrize("name", WITH_SUMS)
 def test_fixed_proportions_are_a_special_case(name: str) -> None:
     for _, proof in of_sums(example(name)):
@@ -114,26 +117,26 @@ def test_fixed_proportions_are_a_special_case(name: str) -> None:
 
 def test_random_closed_forms_are_certified() -> None:
     """All of them, but those without a witness; each is the optimum at its own."""
-    assert len(random_certificates()) >= 50
+    assert len(random_certificates()) >= CASES.least(28)
     for _, _, proof in random_certificates():
         check(proof)
         assert_optimal(proof)
     beside = [p for _, piece, p in random_certificates() if p.weights and piece.binding]
-    assert sum(len(p.multipliers) >= 2 for p in beside) >= 10
+    assert sum(len(p.multipliers) >= 2 for p in beside) >= CASES.least(5)
     assert sum(not all(w.free_symbols == set() for w in s) for p in beside
-               for s in p.weights.values()) >= 10  # fmt: skip
+               for s in p.weights.values()) >= CASES.least(5)  # fmt: skip
 
 
 def test_what_is_not_certified_does_not_rule() -> None:
     certified = {(seed, piece.binding) for seed, piece, _ in random_certificates()}
     left = 0
-    for seed in range(CASES):
+    for seed in CASES.seeds:
         case = random_case(seed)
         for piece in closed_forms(case.program)[0]:
             if (seed, piece.binding) not in certified:
                 assert not piece.holds(case.values), (seed, piece.binding)
                 left += 1
-    assert left >= 5
+    assert left >= CASES.least(3)
 
 
 def test_symbolic_exponents(tmp_path: Path) -> None:
@@ -270,7 +273,7 @@ TAMPERED: list[Callable[[SumCertificate], Iterator[SumCertificate]]] = [
 def test_what_is_changed_is_noticed(
     tamper: Callable[[SumCertificate], Iterator[SumCertificate]]
 ) -> None:
-    proofs = [p for _, _, p in random_certificates()[:25]]
+    proofs = [p for _, _, p in random_certificates()[:15]]
     proofs += [p for name in WITH_SUMS for _, p in of_sums(example(name))]
     count = 0
     for proof in proofs:

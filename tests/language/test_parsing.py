@@ -15,6 +15,7 @@ import sympy as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from sampling import examples
 from symscale.errors import InputError, ParseError, UnknownNameError
 from symscale.language import parsing
 from symscale.language.parsing import Relation, parse_assignment, parse_expression, parse_relation
@@ -423,6 +424,7 @@ def python_value(text: str) -> Fraction:
     return Fraction(eval(code, {"F": Fraction, "__builtins__": {}}))  # noqa: S307 - our own text
 
 
+@examples(50)
 @given(arithmetic())
 def test_arithmetic_is_what_python_makes_of_it(text: str) -> None:
     try:
@@ -455,6 +457,7 @@ def formula(draw: st.DrawFn, depth: int = 4) -> str:
 POINT = {"b": 3.3, "L": 1.7, "alpha": 0.37}
 
 
+@examples(50)
 @given(formula())
 def test_formulas_have_the_value_that_python_gives_them(text: str) -> None:
     try:
@@ -480,6 +483,7 @@ pieces = st.sampled_from(
 )  # fmt: skip
 
 
+@examples(50)
 @given(st.text(max_size=40) | st.lists(pieces, max_size=12).map("".join))
 def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
     for parse in (parse_expression, parse_relation):
@@ -490,6 +494,7 @@ def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
             assert len(str(error)) < 300  # noqa: PT017
 
 
+@examples(50)
 @given(st.lists(st.sampled_from(["b", "2", "+", "*", "^", "(", ")", "L", "sqrt", " "]), max_size=9))
 def test_carets_are_powers(parts: list[str]) -> None:
     assume(not any(one == other == "*" for one, other in pairwise(parts)))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sampling import examples
 from symscale.errors import InputError, ParseError, UnitError, printable
 from symscale.language import units
 from symscale.language.symbols import NOTATION
@@ -215,6 +216,7 @@ plain_units = st.dictionaries(st.sampled_from(BASES), powers, max_size=3).map(
 named_units = st.sampled_from(sorted(NAMED)).map(parse_unit)
 
 
+@examples(50)
 @given(plain_units)
 def test_unit_text_round_trip(unit: Unit) -> None:
     text = format_unit(unit.dimensions)
@@ -223,6 +225,7 @@ def test_unit_text_round_trip(unit: Unit) -> None:
         assert parse_unit(text) == unit
 
 
+@examples(50)
 @given(named_units, named_units, st.integers(-3, 3))
 def test_unit_algebra(one: Unit, other: Unit, power: int) -> None:
     product = one * other
@@ -300,6 +303,7 @@ def test_a_refused_number_is_not_built(text: str) -> None:
         tracemalloc.stop()
 
 
+@examples(50)
 @given(st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**40), max_value=10**40))
 def test_decimals_are_exact(number: object) -> None:
     text = str(number)
@@ -307,6 +311,7 @@ def test_decimals_are_exact(number: object) -> None:
         assert parse_number(text) == Fraction(text)
 
 
+@examples(50)
 @given(st.fractions(max_denominator=10**30).filter(lambda q: abs(q) < 10**60))
 def test_fractions_round_trip(value: Fraction) -> None:
     assert parse_number(str(value)) == value
@@ -367,6 +372,7 @@ def test_quantity_in_a_unit() -> None:
         parse_quantity("7d").to(parse_unit("byte"))
 
 
+@examples(50)
 @given(
     st.integers(-(10**30), 10**30) | st.decimals(-(10**9), 10**9, places=4),
     st.sampled_from(["", " ", "  "]),
@@ -378,6 +384,7 @@ def test_quantity_round_trip(number: object, space: str, name: str, rest: str) -
     assert quantity == Quantity(Fraction(str(number)), parse_unit(name + rest))
 
 
+@examples(50)
 @given(st.text() | st.text("0123456789eE._+-*/^()% kGTBbFLOPsdµ\n", max_size=30))
 def test_any_text_is_read_or_refused_in_one_line(text: str) -> None:
     for read in (parse_unit, parse_number, parse_quantity):

@@ -2,6 +2,7 @@
 
 import ast
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,27 +16,29 @@ from symscale.language.symbols import symbols
 from symscale.studies.comp_vs_comm.answer import ratio_answer
 from symscale.studies.cost.answer import cost_answer
 from symscale.studies.requests.plan_options import PlanOptions
-from symscale.studies.requests.transformer import transformer_request
+from symscale.studies.requests.transformer import Request, transformer_request
 from symscale.studies.training.answer import cliffs, training_limits
 
 NOTEBOOK = ROOT / "docs" / "tutorial.ipynb"
 
 
-def values() -> dict[str, Shown]:
-    request = transformer_request("gpt-3", PlanOptions(tp=8))
-    return {
-        "limits": training_limits("h100-sxm"),
-        "cliffs": cliffs(),
-        "costs": cost_answer(request),
-        "ratios": ratio_answer(request),
-        "derivation": load_derivation("crossing-k"),
-        "cost": cost(symbols("d_model")[0] ** 2, "FLOP"),
-    }
+def request() -> Request:
+    return transformer_request("gpt-3", PlanOptions(tp=8))
 
 
-@pytest.mark.parametrize("name", values())
+VALUES: dict[str, Callable[[], Shown]] = {
+    "limits": lambda: training_limits("h100-sxm"),
+    "cliffs": cliffs,
+    "costs": lambda: cost_answer(request()),
+    "ratios": lambda: ratio_answer(request()),
+    "derivation": lambda: load_derivation("crossing-k"),
+    "cost": lambda: cost(symbols("d_model")[0] ** 2, "FLOP"),
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
 def test_every_kind_has_every_form(name: str) -> None:
-    value = values()[name]
+    value = VALUES[name]()
     bundle = value._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/latex", "text/html", "text/markdown"}
     assert all(text.strip() for text in bundle.values())

@@ -10,9 +10,10 @@ from typing import Any
 import mpmath as mp
 import pytest
 import sympy as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from sampling import examples
 from symscale.algebra.exact.monomial import ONE, Monomial, canonical_exponent, common_factor
 from symscale.errors import FormulaError
 from symscale.language.symbols import symbols
@@ -40,7 +41,7 @@ def all_values(numbers: list[Any]) -> dict[sp.Symbol, Any]:
 
 
 VALUES = st.lists(POSITIVES, min_size=4, max_size=4).map(all_values)
-few = settings(max_examples=40, deadline=None, derandomize=True)
+few = examples(20)
 
 
 # The laws

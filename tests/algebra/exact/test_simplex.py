@@ -10,6 +10,7 @@ from random import Random
 import pytest
 from scipy.optimize import linprog
 
+from sampling import Sample, sample
 from symscale.algebra.exact.simplex import LinearOptimum, maximize
 
 Vector = list[Fraction]
@@ -101,28 +102,28 @@ def random_program(random: Random) -> tuple[str, LinearProgram]:
     return kind, LinearProgram(objective, matrix, bounds)
 
 
-def programs(count: int) -> Iterator[tuple[str, LinearProgram]]:
-    random = Random(11)
-    for _ in range(count):
+def programs(those: Sample) -> Iterator[tuple[str, LinearProgram]]:
+    random = Random(those.seeds.start + 11)
+    for _ in those.seeds:
         yield random_program(random)
 
 
 def test_every_answer_proves_itself() -> None:
     seen: Counter[str] = Counter()
-    degenerate = 0
-    for kind, program in programs(1500):
+    degenerate, those = 0, sample(500)
+    for kind, program in programs(those):
         found = maximize(program.objective, program.matrix, program.bounds)
         verify(program, found)
         seen[found.status] += 1
         degenerate += kind == "degenerate" and len(program.matrix) > len(program.objective)
-    assert min(seen[s] for s in ("optimal", "unbounded", "infeasible")) >= 150, seen
-    assert degenerate >= 100
+    assert min(seen[s] for s in ("optimal", "unbounded", "infeasible")) >= those.least(50), seen
+    assert degenerate >= those.least(30)
 
 
 def test_the_optimum_is_that_of_highs() -> None:
     """A free direction means either unbounded or infeasible; the optimum is a number."""
-    compared = 0
-    for _, program in programs(400):
+    compared, those = 0, sample(130)
+    for _, program in programs(those):
         if not program.matrix:
             continue
         found = maximize(program.objective, program.matrix, program.bounds)
@@ -140,7 +141,7 @@ def test_the_optimum_is_that_of_highs() -> None:
             compared += 1
         elif found.status == "infeasible":
             assert result.status in (2, 4)
-    assert compared >= 150
+    assert compared >= those.least(45)
 
 
 def fractions(text: str) -> Vector:

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 import sympy as sp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import symscale
 from bounded import ended_well, limited
 from commands import answer, refusal, run
+from sampling import examples
 from symscale.costs.cost import cost
 from symscale.errors import InputError, UnitError
 from symscale.language.symbols import symbols
@@ -322,10 +323,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(
-    max_examples=60, deadline=None, derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@examples(30, HealthCheck.function_scoped_fixture)
 @given(
     ratio=st.one_of(st.sampled_from(["edge", "share", "compute/serialized"]), TEXTS),
     rest=st.lists(

@@ -12,11 +12,12 @@ from random import Random
 import mpmath as mp
 import pytest
 import sympy as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commands import ANSWERS, MACHINE, answer
 from latex import NAMES, compile_latex
+from sampling import examples
 from symscale.algebra.exact.monomial import Monomial
 from symscale.errors import TooLargeError
 from symscale.facts.machines.lumped import machine_names
@@ -128,7 +129,7 @@ def product(node: ast.expr, source: str) -> Monomial:
     raise AssertionError(f"not expected in a monomial: {ast.dump(node)}")
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@examples(40)
 @given(monomials(RATIONALS))
 def test_monomials_read_back(monomial: Monomial) -> None:
     shown = formula.text(monomial)
@@ -138,20 +139,20 @@ def test_monomials_read_back(monomial: Monomial) -> None:
     assert Monomial.of(parse_expression(with_stars(shown), NAMED)) == monomial
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@examples(25)
 @given(monomials(st.one_of(RATIONALS, SYMBOLIC)))
 def test_monomials_with_symbols_in_exponents_read_back(monomial: Monomial) -> None:
     assert (read_back(formula.text(monomial)) / monomial).is_one
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@examples(25)
 @given(monomials(st.one_of(RATIONALS, SYMBOLIC)))
 def test_sympy_texts_read_back(monomial: Monomial) -> None:
     shown = formula.sympy_text(monomial)
     assert (read_back(shown) / monomial).is_one, shown
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@examples(25)
 @given(monomials(RATIONALS), st.sampled_from([7, 50, 1000, sp.Rational(5000, 1729), 10**5]))
 def test_long_numbers_are_powers(monomial: Monomial, power: sp.Expr) -> None:
     """Nothing is multiplied out that would fill a page; what is printed is still exact."""
@@ -174,7 +175,7 @@ def balanced(shown: str) -> bool:
     return not opened and shown.count(r"\left") == shown.count(r"\right")
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@examples(25)
 @given(monomials(st.one_of(RATIONALS, SYMBOLIC)))
 def test_latex_is_balanced(monomial: Monomial) -> None:
     shown = formula.latex(monomial)
@@ -185,7 +186,7 @@ def test_latex_is_balanced(monomial: Monomial) -> None:
     assert not re.search(r"\^\{-", shown)
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@examples(25)
 @given(monomials(RATIONALS), monomials(RATIONALS))
 def test_conditions_keep_their_meaning(one: Monomial, other: Monomial) -> None:
     """A ratio that is at most 1 becomes A <= B: the same, up to a positive power."""
@@ -225,7 +226,7 @@ def test_formulas(value: sp.Expr, shown: str, tex: str) -> None:
     assert formula.latex(value) == tex
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@examples(40)
 @given(st.one_of(RATIONALS, SYMBOLIC))
 def test_exponents_read_back(exponent: sp.Expr) -> None:
     shown = formula.exponent_text(exponent)
@@ -249,7 +250,7 @@ SIZES = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@examples(150)
 @given(SIZES, st.integers(1, 14))
 def test_numbers_to_the_digits_stated(value: Decimal, digits: int) -> None:
     """Rounding moves by half of the last digit at most, and no longer text would do."""
@@ -268,7 +269,7 @@ def test_numbers_to_the_digits_stated(value: Decimal, digits: int) -> None:
             assert len(mantissa) <= digits + 7
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@examples(25)
 @given(st.integers(-(10**5), 10**5), st.integers(5, 12))
 def test_small_whole_numbers_are_exact(value: int, digits: int) -> None:
     for form in (sp.Integer(value), float(value), mp.mpf(value)):
@@ -377,7 +378,7 @@ def test_hostile_texts_as_text(hostile: Document, width: int) -> None:
     assert text.render(hostile, width).endswith("\n")
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@examples(25)
 @given(st.text(max_size=40))
 def test_any_text_is_escaped(words: str) -> None:
     escaped = latex.escape(words)
