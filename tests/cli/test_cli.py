@@ -641,7 +641,7 @@ def test_an_ending_that_promises_another_format_is_refused(ending: str, tmp_path
 @pytest.mark.parametrize(
     "command",
     [
-        ("sweep", "future", "--csv", "{}/a.csv", "-o", "{}/b.html"),
+        ("sweep", "--csv", "{}/a.csv", "-o", "{}/b.html"),
         ("limits", "--hardware", "h100-sxm", "--certificate", "{}/p.json", "-o", "{}/b.html"),
         ("cliffs", "--hardware", "h100-sxm", "--certificate", "{}/p.json", "--format", "pdf"),
         ("derive", "tensor-shard", "--bibliography", "{}/r.bib", "-o", "{}/d.csv"),

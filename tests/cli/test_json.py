@@ -434,7 +434,7 @@ def test_symbolic_cliffs() -> None:
 
 def test_derivations() -> None:
     data = loaded("derivations")
-    assert list(data) == ["derivations"]
+    assert list(data) == ["derivations", "symscale_version", "schema"]
     assert [d["name"] for d in data["derivations"]] == list(derivation_names())
     for entry in data["derivations"]:
         assert set(entry) == {"name", "title"}

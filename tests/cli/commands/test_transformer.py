@@ -11,7 +11,7 @@ import sympy as sp
 
 from commands import answer, refusal, run
 from latex import compile_latex
-from places import DATA
+from places import DATA, ROOT
 from symscale.language.parsing import parse_expression
 from symscale.language.symbols import NOTATION
 from symscale.pages.formats import latex
@@ -150,7 +150,7 @@ def test_what_is_not_given_stays_symbolic() -> None:
     "arguments",
     [("cost", "deepseek-v3"), ("cost", "moe-transformer"), ("cost", "t5-11b", "--tp", "8"),
      ("ratio", "palm", "--tp", "16", "--replicate-kv"),
-     ("ratio", "mixtral-8x7b", "--tp", "8", "--dp", "8", "--ep", "8"), ("sweep", "future"),
+     ("ratio", "mixtral-8x7b", "--tp", "8", "--dp", "8", "--ep", "8"), ("sweep",),
      ("models",)],
     ids=" ".join,
 )
@@ -176,7 +176,7 @@ def test_ratio_answers_with_formula_growth_and_number() -> None:
 
 def test_the_sweep_writes_what_it_says(tmp_path: Path) -> None:
     table, plot = tmp_path / "out.csv", tmp_path / "share.pdf"
-    answer("sweep", "future", "--csv", str(table), "--plot", str(plot))
+    answer("sweep", "--csv", str(table), "--plot", str(plot))
     with table.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
     assert len(rows) == 392
@@ -184,8 +184,8 @@ def test_the_sweep_writes_what_it_says(tmp_path: Path) -> None:
     assert [k for k in rows[0] if k.startswith("share")] == ["share_k1", "share_k2", "share_k4"]
     before = plot.read_bytes()
     assert before.startswith(b"%PDF")
-    assert "exists" in refusal("sweep", "future", "--csv", str(table))
-    answer("sweep", "future", "--plot", str(plot), "--force")
+    assert "exists" in refusal("sweep", "--csv", str(table))
+    answer("sweep", "--plot", str(plot), "--force")
     assert plot.read_bytes() == before
 
 
@@ -216,8 +216,8 @@ REFUSED = [
     (("ratio", "gpt-3", "--at-share", "75"), "between 0 and 1"),
     (("ratio", "gpt-3", "--tp", "8", "--contention", "1,2"), "one number"),
     (("sweep", "futur"), "future"),
-    (("sweep", "future", "--flop-vs-bw", "0"), "above 0"),
-    (("sweep", "future", "--plot", "share.txt"), ".pdf"),
+    (("sweep", "--flop-vs-bw", "0"), "above 0"),
+    (("sweep", "--plot", "share.txt"), ".pdf"),
 ]
 
 
@@ -237,7 +237,7 @@ PAGES = (
     ("ratio", "moe-transformer"),
     ("asymptotics", "edge", "--along", "N_TP=d_model^p"),
     ("asymptotics", "memory", "--model", "moe-transformer"),
-    ("sweep", "future"),
+    ("sweep",),
     ("models",),
     ("simulate", "--hardware", "h100-sxm", "--widths", "12288,24576"),
 )
@@ -422,3 +422,20 @@ def test_commands_share_their_options() -> None:
         for command, text in helps.items():
             assert (first in text) == (command in option.commands), (command, name)
     assert not any("unfused" in text for text in helps.values())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("sweep", "future"),
+        ("project", "--baseline", "docs/calibration/bert.csv", "--sweep", "future"),
+    ],
+    ids=" ".join,
+)
+def test_the_old_name_of_the_grid_is_read_with_a_warning(
+    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    done = run(*command)
+    assert (done.code, done.err) == (0, "symscale: warning: there is one grid; leave out future\n")
+    assert done.out == answer(*(word for word in command if word not in ("future", "--sweep")))

@@ -170,7 +170,7 @@ def test_baselines_that_cannot_be_used() -> None:
 
 def test_the_example_of_the_documentation(tmp_path: Path) -> None:
     table, plot = tmp_path / "out.csv", tmp_path / "share.pdf"
-    done = run("project", "--baseline", BERT, "--sweep", "future", "--csv", str(table),
+    done = run("project", "--baseline", BERT, "--csv", str(table),
                "--plot", str(plot), "--format", "json")
     assert (done.code, done.err) == (0, "")
     assert plot.read_bytes()[:5] == b"%PDF-"
