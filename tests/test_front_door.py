@@ -12,6 +12,7 @@ import pytest
 import symscale as ss
 from commands import answer as printed
 from commands import refusal
+from symscale.problems.answer import ProblemAnswer
 
 PROBLEM = """
 title = "Devices"
@@ -195,6 +196,15 @@ def test_an_option_that_is_none() -> None:
         ss.cost("gpt-3", tpp=8)
     with pytest.raises(ss.SymscaleError, match="unknown option 'zero'"):
         ss.ratio("gpt-3", zero=1)
+
+
+def test_the_value_of_a_problem() -> None:
+    found = ss.solve(PROBLEM)
+    assert isinstance(found, ProblemAnswer)
+    assert (str(found.expr), found.value) == ("C*b/2", 8)
+    open_ = ss.solve(PROBLEM.replace("default = 8, ", ""))
+    assert isinstance(open_, ProblemAnswer)
+    assert (str(open_.expr), open_.value) == ("C*b/2", None)
 
 
 def test_a_failed_proof_raises(tmp_path: Path) -> None:

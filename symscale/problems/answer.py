@@ -124,6 +124,21 @@ class ProblemAnswer(Answer):
         return None
 
     @property
+    def expr(self) -> sp.Expr | None:
+        """The closed form: of the piece that rules, or of the only one.
+
+        None where there is none, or which one rules depends on parameters that have no number.
+        """
+        if self.has_numbers:
+            return None if self.ruling is None else self.ruling.expr
+        return self.pieces[0].expr if self.complete and len(self.pieces) == 1 else None
+
+    @property
+    def value(self) -> mp.mpf | None:
+        """The optimum, where all parameters have numbers and a closed form rules."""
+        return None if self.ruling is None else self.ruling.value(self.values)
+
+    @property
     def exact(self) -> bool:
         """Whether the answer is a closed form: here, or for all parameters."""
         if self.has_numbers:

@@ -249,9 +249,9 @@ def line(found: ProblemAnswer) -> str:
     """Say the answer in a line."""
     problem, count = found.problem, len(found.pieces)
     end = f"{count} piece{'' if count == 1 else 's'}" if count else "no closed form"
-    if found.ruling is None or (value := found.ruling.value(found.values)) is None:
+    if found.value is None:
         return f"{problem.title[:60]}, {end}"
-    return f"{problem.title[:60]}, {problem.objective} = {float(value):.5g}; {end}"
+    return f"{problem.title[:60]}, {problem.objective} = {float(found.value):.5g}; {end}"
 
 
 def certificates(found: ProblemAnswer) -> Certificates:
