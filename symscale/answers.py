@@ -94,7 +94,7 @@ class Answer(Shown):
         Raises:
             InputError: If the file cannot be written, or exists and `force` is not given.
         """
-        self._page().save(self, Path(path), force=force)
+        self._page().save(self, path, force=force)
 
     def plot(self, path: str | Path, *, force: bool = False) -> None:
         """Draw the answer's figure into a file: .pdf, .svg or .png.
@@ -102,7 +102,7 @@ class Answer(Shown):
         Raises:
             InputError: If the answer has no figure, or the file cannot be written.
         """
-        self._page().plot(self, Path(path), force=force)
+        self._page().plot(self, path, force=force)
 
     def certificates(self) -> Any:
         """Return the proofs of what the answer states, for `symscale check`.

@@ -27,6 +27,9 @@ class SymscaleError(Exception):
 
     exit_code = 2
 
+    def __str__(self) -> str:
+        return in_one_line(super().__str__())
+
     def with_context(self, context: str) -> Self:
         """Return the same error with `context` and a colon before its text.
 
@@ -83,6 +86,16 @@ class TooLargeError(NoAnswerError):
 
 class CheckFailedError(NoAnswerError):
     """A claim was checked and does not hold."""
+
+
+def in_one_line(text: str) -> str:
+    r"""Return a text that says what a terminal would obey, such as the end of a line.
+
+    Example:
+        >>> in_one_line("a\nb")
+        'a\\nb'
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def printable(text: str, longest: int = 40) -> str:

@@ -96,7 +96,7 @@ def test_what_comes_back(name: str, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "answer.json").read_text(encoding="utf-8")) == data
     found.save(tmp_path / "answer.html")
     assert "<main>" in (tmp_path / "answer.html").read_text(encoding="utf-8")
-    with pytest.raises(ss.SymscaleError, match="the file exists"):
+    with pytest.raises(ss.SymscaleError, match=r"^save .* the file exists; use force=True"):
         found.save(tmp_path / "answer.json")
     found.save(tmp_path / "answer.json", force=True)
     with pytest.raises(ss.SymscaleError, match="end the name in"):
@@ -189,6 +189,87 @@ def test_the_same_refusals_as_the_command_line(
     with pytest.raises(ss.SymscaleError) as caught:
         ask()
     assert refusal(*command) == f"symscale: {caught.value}"
+
+
+us: Any = ss
+"""Untyped, for what a type checker would refuse."""
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: us.limits(["h100-sxm"]), "hardware: give a text, not list"),
+        (lambda: us.limits("h100-sxm", full="yes"), "full: give True or False, not str"),
+        (lambda: us.limits(set=None), "set: give values by name or texts NAME=VALUE, not NoneType"),
+        (lambda: us.limits(set=["b_0=8e6", 5]), "set: give values by name or texts .* not int"),
+        (lambda: us.limits(set={"b_0": 10**5000}), "set b_0: the number has thousands of digits"),
+        (lambda: us.limits(duration=90), "--duration 90: it has no unit; write such as 90d"),
+        (lambda: us.cliffs(duration=["90d"]), "duration: give a text, not list"),
+        (lambda: us.solve(b"maximize"), "problem: give a text, not bytes"),
+        (lambda: us.solve(PROBLEM, sweep=5), "sweep: give values by name or texts .* not int"),
+        (lambda: us.derive(None), "name: give a text, not NoneType"),
+        (lambda: us.check(ss.limits()), "proof: give a certificate file or .* not LimitsAnswer"),
+        (lambda: us.check([]), "proof: give a certificate file or .* not list"),
+        (lambda: us.cost("gpt-3", tp=1.5), "tp: '1.5' is no whole number"),
+        (lambda: us.cost("gpt-3", tp=float("nan")), "tp: 'nan' is no whole number"),
+        (lambda: us.cost("gpt-3", tp=float("inf")), "tp: 'inf' is no whole number"),
+        (lambda: us.cost("gpt-3", tp=True), "tp: give a whole number, not bool"),
+        (lambda: us.cost("gpt-3", batch=[8]), "batch: give a whole number, not list"),
+        (lambda: us.cost("gpt-3", zero="three"), "zero: 'three' is no whole number"),
+        (lambda: us.cost("gpt-3", schedule=True), "schedule: give a text, not bool"),
+        (lambda: us.cost("gpt-3", recipe=b"mixed"), "recipe: give a text, not bytes"),
+        (lambda: us.cost("gpt-3", fused_attention="no"), "fused_attention: give True or False"),
+        (lambda: us.ratio("gpt-3", k=None), "k: give a text, not NoneType"),
+        (lambda: us.ratio("gpt-3", hardware="h100-sxm", link=[0]), "link: give a text, not list"),
+        (lambda: us.asymptotics("edge", growing=["L"]), "growing: give a text, not list"),
+        (lambda: us.asymptotics("edge", along=5), "along: give values by name"),
+        (lambda: us.plan("gpt-3", None, devices=8, batch=8), "hardware: give a text, not NoneType"),
+        (
+            lambda: us.plan("gpt-3", "h100-sxm", devices=8, batch=8, runners_up=-1),
+            "--runners-up -1: give a number from 0 to 100",
+        ),
+        (
+            lambda: us.plan("gpt-3", "h100-sxm", devices=8, batch=8, tokens="many"),
+            "--tokens: 'many' is not a number",
+        ),
+        (lambda: us.simulate("h100-sxm", widths=[12288]), "widths: give a text, not list"),
+        (lambda: us.simulate("h100-sxm", rules="depth"), "--rule depth: write NAME=EXPRESSION"),
+        (lambda: us.machine({}), "name: give a text, not dict"),
+        (lambda: us.model(7), "unknown model '7'"),
+        (lambda: us.symbols(["T"]), "names: give a text, not list"),
+        (lambda: us.expression(None), "text: give a text, not NoneType"),
+        (lambda: us.limits().save(None), "save: the path of a file is a text, not NoneType"),
+        (lambda: us.limits().plot(b"a.svg"), "plot: the path of a file is a text, not bytes"),
+        (lambda: us.limits().certificates().save(5), "save: the path of a file is a text, not int"),
+        (lambda: us.limits().code(None), "unknown language 'None'"),
+    ],
+)
+def test_what_is_of_another_type(ask: Callable[[], object], said: str) -> None:
+    with pytest.raises(ss.SymscaleError, match=said):
+        ask()
+
+
+def test_what_is_as_good_as_a_text_or_a_count() -> None:
+    plain = ss.cost("gpt-3", tp=8, zero=3).to_dict()
+    assert ss.cost("gpt-3", tp="8", zero="3", pp=None).to_dict() == plain
+    assert ss.cost("gpt-3", tp=8.0, zero=3.0).to_dict() == plain
+    assert ss.ratio("gpt-3", k=range(1, 3)).to_dict() == ss.ratio("gpt-3", k="1,2").to_dict()
+    place = Path(ss.__file__).parent / "facts/machines/presets/h100-sxm.toml"
+    assert us.machine(place).title == ss.machine("h100-sxm").title
+
+
+def test_a_refusal_is_one_line_that_a_terminal_can_print(tmp_path: Path) -> None:
+    for ask in (
+        lambda: ss.check("a\nb.json"),
+        lambda: ss.check(tmp_path),
+        lambda: ss.limits(duration="\x1b[31m"),
+        lambda: ss.limits().plot("\x1b[31m.txt"),
+        lambda: ss.limits().save("a\0.json"),
+    ):
+        with pytest.raises(ss.SymscaleError) as caught:
+            ask()
+        assert str(caught.value).isprintable()
+    assert "is not a file; give the path of a certificate" in refusal("check", str(tmp_path))
 
 
 def test_an_option_that_is_none() -> None:

@@ -34,7 +34,7 @@ from symscale.cli.commands.validate import validate
 from symscale.cli.options.expand import expanded
 from symscale.cli.options.renamed import renamed
 from symscale.cli.output.output import leave_output
-from symscale.errors import InputError, SymscaleError
+from symscale.errors import InputError, SymscaleError, in_one_line
 from symscale.version import __version__
 
 _LONGEST_LINE = 1000
@@ -100,8 +100,7 @@ class _Group(TyperGroup):
 
 def _say(text: str) -> None:
     """Print one line to stderr, whatever a user's text in it would do to a terminal."""
-    line = " ".join(text.split())
-    line = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    line = in_one_line(" ".join(text.split()))
     if len(line) > _LONGEST_LINE:
         line = line[: _LONGEST_LINE - 3] + "..."
     typer.echo(f"symscale: {line}", err=True)

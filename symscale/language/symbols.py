@@ -41,7 +41,7 @@ class Notation:
         unit: Its unit, as `symscale.language.units.parse_unit` reads it; "1" for a pure number.
         latex: How LaTeX shows it, such as `W_{\mathrm{net}}`.
         meaning: What it is, in a few words.
-        source: Key of `presets/sources.toml` where the quantity is defined, or "".
+        source: Key of `language/sources.toml` where the quantity is defined, or "".
         group: Under which heading a notation table lists it.
         lower: Least value that makes sense, where there is one above zero.
         exponent: Whether it stands in exponents; such a symbol is real, not positive.

@@ -9,6 +9,17 @@ from pathlib import Path
 from symscale.errors import InputError
 
 
+def file_path(path: object, option: str) -> Path:
+    """Return the path that a caller names.
+
+    Raises:
+        InputError: If it is no path.
+    """
+    if isinstance(path, str | Path):
+        return Path(path)
+    raise InputError(f"{option}: the path of a file is a text, not {type(path).__name__}")
+
+
 def check_writable(path: Path, force: bool, option: str = "-o") -> None:
     """Refuse a path that is no ordinary file, or an existing file without --force.
 
@@ -21,7 +32,8 @@ def check_writable(path: Path, force: bool, option: str = "-o") -> None:
         if path.exists() and not path.is_file():
             raise InputError(f"{option} {path}: it is a device, not a file; name a file")
         if path.exists() and not force:
-            raise InputError(f"{option} {path}: the file exists; use --force to replace it")
+            remedy = "--force" if option.startswith("-") else "force=True"
+            raise InputError(f"{option} {path}: the file exists; use {remedy} to replace it")
         above = next(folder for folder in (path.absolute()).parents if folder.exists())
         if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
             raise InputError(f"{option} {path}: {above} takes no files; name another folder")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from symscale.answers import Answer
 from symscale.errors import InputError, unknown_name
-from symscale.pages.files import check_writable, write_by, write_whole
+from symscale.pages.files import check_writable, file_path, write_by, write_whole
 from symscale.version import __version__
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Certificates:
 
         return certificates_data(self.title, self.certificates, __version__)
 
-    def save(self, path: str | Path, *, force: bool = False, option: str = "path") -> None:
+    def save(self, path: str | Path, *, force: bool = False, option: str = "save") -> None:
         """Write them for `symscale check`.
 
         Raises:
@@ -66,8 +66,9 @@ class Certificates:
         """
         from symscale.pages.formats.json import dump
 
-        check_writable(Path(path), force, option)
-        write_whole(Path(path), dump(self.to_dict()), option)
+        file = file_path(path, option)
+        check_writable(file, force, option)
+        write_whole(file, dump(self.to_dict()), option)
 
 
 @dataclass(frozen=True)
@@ -141,10 +142,12 @@ class Page(Generic[A]):
         if self.functions is None:
             raise InputError(f"{answer.page} has no closed forms to write as code")
         if language not in CODES:
-            raise unknown_name("language", language, CODES)
+            raise unknown_name("language", str(language), CODES)
         return self.functions(answer).code(language)
 
-    def write(self, answer: A, path: Path, form: str, *, fragment: bool = False) -> None:
+    def write(
+        self, answer: A, path: Path, form: str, *, fragment: bool = False, option: str = "-o"
+    ) -> None:
         """Write an answer into a file in a format, whole or not at all.
 
         Raises:
@@ -156,23 +159,24 @@ class Page(Generic[A]):
             from symscale.pages.formats.pdf import make_pdf
 
             made = make_pdf(latex.render(self.document(answer)))
-            write_by(path, lambda temporary: temporary.write_bytes(made))
+            write_by(path, lambda temporary: temporary.write_bytes(made), option)
         else:
-            write_whole(path, self.printed(answer, form, fragment=fragment))
+            write_whole(path, self.printed(answer, form, fragment=fragment), option)
 
-    def save(self, answer: A, path: Path, *, force: bool) -> None:
+    def save(self, answer: A, path: str | Path, *, force: bool) -> None:
         """Write an answer into a file in the format that its name ends in.
 
         Raises:
             InputError: If it ends as no format, or the file cannot be written.
         """
         known = [e for e, form in ENDINGS.items() if form not in CODES or self.functions]
-        if path.suffix.lower() not in known:
-            raise InputError(f"{path}: end the name in {', '.join(known)}")
-        check_writable(path, force, "save")
-        self.write(answer, path, ENDINGS[path.suffix.lower()])
+        file = file_path(path, "save")
+        if file.suffix.lower() not in known:
+            raise InputError(f"save {file}: end the name in {', '.join(known)}")
+        check_writable(file, force, "save")
+        self.write(answer, file, ENDINGS[file.suffix.lower()], option="save")
 
-    def plot(self, answer: A, path: Path, *, force: bool) -> None:
+    def plot(self, answer: A, path: str | Path, *, force: bool) -> None:
         """Draw an answer into a file.
 
         Raises:
@@ -182,10 +186,10 @@ class Page(Generic[A]):
             raise InputError(f"{answer.page} has no figure")
         from symscale.pages.figures.drawing import check_format
 
-        check_format(path)
-        check_writable(path, force, "--plot")
-        figure = self.figure
-        write_by(path, lambda temporary: figure(answer, temporary), "--plot")
+        file, figure = file_path(path, "plot"), self.figure
+        check_format(file, "plot")
+        check_writable(file, force, "plot")
+        write_by(file, lambda temporary: figure(answer, temporary), "plot")
 
     def certificates(self, answer: A) -> Certificates:
         """Return the proofs of an answer.

@@ -7,7 +7,6 @@ verified.
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import sympy as sp
@@ -18,12 +17,20 @@ from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.exact.signs import positive_monomial
 from symscale.algebra.products.program import Constraint, Program
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
-from symscale.errors import FormulaError, InputError, ParseError, SymscaleError
+from symscale.errors import (
+    FormulaError,
+    InputError,
+    ParseError,
+    SymscaleError,
+    printable,
+    refusal,
+)
 from symscale.kernel.certificate import Certificate
 from symscale.kernel.checker import AnyCertificate
 from symscale.kernel.sum_certificate import SumCertificate
 from symscale.language.parsing import parse_expression
 from symscale.language.symbols import NOTATION, Notation, latex_of_name
+from symscale.language.tables import read_file_bytes
 
 FORMAT = "symscale-certificate"
 VERSION = 2
@@ -149,18 +156,14 @@ def load_certificates(path: str) -> tuple[str, list[AnyCertificate]]:
 
 
 def _load(path: str) -> Any:
-    shown = path[:160]
+    content = read_file_bytes(path, "a certificate", LARGEST_FILE_BYTES, "split it")
     try:
-        file = Path(path)
-        if not file.is_file():
-            raise InputError(f"{shown}: no such file")
-        with file.open("rb") as stream:
-            content = stream.read(LARGEST_FILE_BYTES + 1)
-        if len(content) > LARGEST_FILE_BYTES:
-            raise InputError(f"{shown}: it is larger than {LARGEST_FILE_BYTES} bytes")
         return json.loads(content.decode("utf-8"), parse_constant=_no_constant)
-    except (OSError, RecursionError, ValueError) as error:
-        raise InputError(f"{shown}: it is no readable JSON ({str(error)[:80]})") from None
+    except (RecursionError, ValueError) as error:
+        raise refusal(
+            printable(path, 160), f"is no readable JSON ({str(error)[:80]})",
+            "write one by --certificate",
+        ) from None
 
 
 def _no_constant(name: str) -> Any:

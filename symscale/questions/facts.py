@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from symscale.questions.reading import question
+
 if TYPE_CHECKING:
     import sympy as sp
 
@@ -9,6 +11,7 @@ if TYPE_CHECKING:
     from symscale.facts.machines.machine import Machine
 
 
+@question
 def machine(name: str) -> "Machine":
     """A machine: every figure with unit, condition and source.
 
@@ -28,6 +31,7 @@ def machine(name: str) -> "Machine":
     return load_machine(name)
 
 
+@question
 def model(name: str) -> "Architecture":
     """A Transformer's sizes and kinds of layers.
 
@@ -48,6 +52,7 @@ def model(name: str) -> "Architecture":
     return load_model(name)
 
 
+@question
 def symbols(names: str) -> "tuple[sp.Symbol, ...]":
     """Symbols of the notation, for expressions of one's own.
 
@@ -68,6 +73,7 @@ def symbols(names: str) -> "tuple[sp.Symbol, ...]":
     return named(names)
 
 
+@question
 def expression(text: str) -> "sp.Expr":
     """Read a formula in symbols of the notation: what JSON calls `sympy`, say.
 

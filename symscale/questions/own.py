@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symscale.questions.reading import Settings, texts
+from symscale.questions.reading import Settings, question, texts
 
 if TYPE_CHECKING:
     from symscale.derivation.checks import CheckedDerivation
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from symscale.problems.sweep import SweptAnswer
 
 
+@question
 def solve(
     problem: str | Path,
     *,
@@ -53,16 +54,17 @@ def solve(
     from symscale.problems.file import load_problem, problem_of_text, read_problem_settings
     from symscale.problems.sweep import read_axes, swept
 
-    text = str(problem)
-    asked = problem_of_text(text) if "\n" in text else load_problem(text)
-    found = answer(asked, read_problem_settings(asked, texts(set)), progress)
-    ranges = texts(sweep)
+    given = str(problem)
+    asked = problem_of_text(given) if "\n" in given else load_problem(given)
+    found = answer(asked, read_problem_settings(asked, texts("set", set)), progress)
+    ranges = texts("sweep", sweep)
     if ranges:
         return swept(found, read_axes(ranges, asked))
     found.check()
     return found
 
 
+@question
 def derive(name: str) -> "CheckedDerivation":
     """A worked derivation, each of its steps checked.
 
@@ -99,13 +101,20 @@ def check(proof: "str | Path | Certificates") -> "CheckedCertificates":
         >>> ss.check(ss.limits("h100-sxm").certificates()).holds
         True
     """
+    from symscale.errors import InputError
     from symscale.pages.of.check import checked_certificates
+    from symscale.pages.page import Certificates
     from symscale.problems.certificate_file import load_certificates
 
-    if isinstance(proof, str | Path):
+    if isinstance(proof, Certificates):
+        title, certificates = proof.title, list(proof.certificates)
+    elif isinstance(proof, str | Path):
         title, certificates = load_certificates(str(proof))
     else:
-        title, certificates = proof.title, list(proof.certificates)
+        raise InputError(
+            "proof: give a certificate file or what certificates() of an answer returns, not "
+            f"{type(proof).__name__}"
+        )
     found = checked_certificates(title, certificates)
     found.require_all()
     return found

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from symscale.questions.reading import texts
+from symscale.questions.reading import question, texts
 
 if TYPE_CHECKING:
     from symscale.simulator.tables.runs import SimulatedCurves
 
 
+@question
 def simulate(
     hardware: str,
     *,
@@ -51,7 +52,8 @@ def simulate(
     )
     from symscale.simulator.tables.runs import Assumptions, curves_of, simulated_run
 
-    machines, scaling = read_machines(hardware), read_rules(sparse, batch_rule, texts(rules))
+    machines = read_machines(hardware)
+    scaling = read_rules(sparse, batch_rule, texts("rules", rules))
     shapes = read_shapes(widths, scaling)
     assumed = Assumptions(scaling, read_seconds(duration) or QUARTER_S, as_published, wide)
     return curves_of([simulated_run(m, shapes, assumed) for m in machines], shapes[0].d_model)

@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from symscale.questions.reading import Settings, texts
+from symscale.questions.reading import Settings, question, texts
 
 if TYPE_CHECKING:
     from symscale.studies.training.answer import CliffsAnswer, LimitsAnswer
 
 
+@question
 def limits(
     hardware: str | None = None,
     *,
@@ -41,12 +42,13 @@ def limits(
     from symscale.studies.training.answer import full_training_limits, training_limits
 
     ask = full_training_limits if full else training_limits
-    settings = read_study_settings(texts(set), duration)
+    settings = read_study_settings(texts("set", set), duration)
     answer = ask(hardware, level=level, settings=settings)
     answer.check()
     return answer
 
 
+@question
 def cliffs(
     hardware: str | None = None,
     *,
@@ -74,7 +76,7 @@ def cliffs(
     from symscale.studies.requests.parameters import read_study_settings
     from symscale.studies.training.answer import cliffs as ask
 
-    settings = read_study_settings(texts(set), duration)
+    settings = read_study_settings(texts("set", set), duration)
     answer = ask(hardware, level=level, settings=settings)
     answer.check()
     return answer

@@ -4,7 +4,15 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from symscale.questions.facts import machine as load
-from symscale.questions.reading import Settings, listed, read_options, request, texts
+from symscale.questions.reading import (
+    Settings,
+    listed,
+    question,
+    read_options,
+    request,
+    text,
+    texts,
+)
 
 if TYPE_CHECKING:
     from symscale.facts.machines.machine import Machine
@@ -15,6 +23,7 @@ if TYPE_CHECKING:
     from symscale.studies.requests.plan_options import PlanOptions
 
 
+@question
 def cost(
     model: str, *, hardware: str | None = None, set: Settings = (), **plan: Any
 ) -> "CostAnswer":
@@ -42,6 +51,7 @@ def cost(
     return cost_answer(request("cost", model, set, plan, rates=False), hardware)
 
 
+@question
 def ratio(
     model: str,
     *,
@@ -82,15 +92,16 @@ def ratio(
 
     return ratio_answer(
         request("ratio", model, set, plan, rates=True),
-        ks=numbers("--flop-vs-bw", listed(k)),
-        targets=numbers("--at-share", listed(at_share)),
-        contention=one_number("--contention", str(contention)),
+        ks=numbers("--flop-vs-bw", listed("k", k)),
+        targets=numbers("--at-share", listed("at_share", at_share)),
+        contention=one_number("--contention", text("contention", contention)),
         latency=latency,
         hardware=hardware,
         link=link,
     )
 
 
+@question
 def asymptotics(
     ratio: str,
     *,
@@ -124,13 +135,14 @@ def asymptotics(
     from symscale.studies.comp_vs_comm.ratios import named_costs
 
     found = ratio_asymptotics(
-        ratio, named_costs(model), along=texts(along), assume=texts(assume), growing=growing,
-        expect=expect,
+        ratio, named_costs(model), along=texts("along", along), assume=texts("assume", assume),
+        growing=growing, expect=expect,
     )
     found.require_expected()
     return found
 
 
+@question
 def plan(
     model: str,
     hardware: str,
@@ -165,7 +177,7 @@ def plan(
         4
     """
     options = read_options("plan", {**plan, "devices": devices, "batch": batch})
-    run = None if tokens is None else str(tokens)
+    run = None if tokens is None else text("tokens", tokens)
     return planned(model, load(hardware), options, run, runners_up)
 
 
@@ -200,7 +212,12 @@ def planned(
         tuple(name for name in options.defaults if name != "recompute"),
     )
     check_fixed(question)
-    run = None if tokens is None else float(parse_number(tokens))
+    try:
+        run = None if tokens is None else float(parse_number(tokens))
+    except InputError as error:
+        raise error.with_context("--tokens") from None
+    if not 0 <= runners_up <= 100:
+        raise InputError(f"--runners-up {runners_up}: give a number from 0 to 100")
     if run is not None and run <= 0:
         raise InputError("--tokens: a run has more than 0 tokens")
     cluster = class_of_machine(machine)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from symscale.cli.options.plan import PlanOf
-from symscale.cli.options.scaling import HardwareListOption, RunnersUpOption
+from symscale.cli.options.scaling import OneHardwareOption, RunnersUpOption
 from symscale.cli.output.output import Output, Writes, emit
 from symscale.cli.output.progress import progress_text
 from symscale.errors import InputError
@@ -24,7 +24,7 @@ def plan(
             "file. Sparse MLPs: symscale plan-mlp.",
         ),
     ] = None,
-    hardware: HardwareListOption = None,
+    hardware: OneHardwareOption = None,
     tokens: Annotated[
         str | None,
         typer.Option("--tokens", metavar="N", help="Tokens of the run, for its duration: 15e12."),

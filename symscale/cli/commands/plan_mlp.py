@@ -6,7 +6,7 @@ import typer
 
 from symscale.cli.options.scaling import (
     BatchRuleOption,
-    HardwareListOption,
+    OneHardwareOption,
     PublishedOption,
     RuleOption,
     RunDurationOption,
@@ -24,7 +24,7 @@ def plan_mlp(
     d_model: Annotated[
         int | None, typer.Option("--d-model", metavar="N", help="Width of the residual stream.")
     ] = None,
-    hardware: HardwareListOption = None,
+    hardware: OneHardwareOption = None,
     devices: Annotated[
         int | None, typer.Option("--devices", metavar="N", help="Devices of the cluster.")
     ] = None,

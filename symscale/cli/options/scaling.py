@@ -11,6 +11,13 @@ HardwareListOption = Annotated[
         help="Presets (list: symscale hardware) or TOML files, separated by commas.",
     ),
 ]
+OneHardwareOption = Annotated[
+    str | None,
+    typer.Option(
+        "--hardware", metavar="NAME|FILE.toml",
+        help="A preset (list: symscale hardware) or a TOML file.",
+    ),
+]
 SparseOption = Annotated[
     bool, typer.Option("--sparse", help="Let the number of experts grow with the width.")
 ]

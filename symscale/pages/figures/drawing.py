@@ -21,14 +21,14 @@ _STYLE: Any = {
 }
 
 
-def check_format(path: Path) -> None:
+def check_format(path: Path, option: str = "--plot") -> None:
     """Refuse a file name whose ending is no format of plots.
 
     Raises:
         InputError: If it is not .pdf, .svg or .png.
     """
     if path.suffix.lower() not in FORMATS:
-        raise InputError(f"--plot {path}: name a file that ends in {', '.join(FORMATS)}")
+        raise InputError(f"{option} {path}: name a file that ends in {', '.join(FORMATS)}")
 
 
 def new_figure(panels: Sequence[float], height: float) -> tuple[Any, Any]:

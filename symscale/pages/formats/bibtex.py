@@ -18,7 +18,7 @@ def bibtex(keys: Iterable[str]) -> str:
     """Return entries for sources, in the order of their keys' first occurrence.
 
     Args:
-        keys: Keys of `presets/sources.toml`.
+        keys: Keys of `language/sources.toml`.
 
     Raises:
         UnknownNameError: If a key is unknown.

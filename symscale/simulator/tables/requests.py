@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from symscale.errors import InputError, SymscaleError, unknown_name
+from symscale.errors import InputError, SymscaleError, printable, unknown_name
 from symscale.facts.machines.lumped import Machine, load_machine
-from symscale.language.parsing import parse_assignment
 from symscale.language.units import parse_quantity, parse_unit
 from symscale.simulator.sparse_mlp.shapes import (
     DENSE,
@@ -57,7 +56,11 @@ def read_rules(sparse: bool, batch_rule: str, texts: Sequence[str] | None) -> Ru
     table = {"experts": SPARSE if sparse else DENSE, "batch": batch_rule}
     given: set[str] = set()
     for text in texts or []:
-        name, expression = parse_assignment(text)
+        name, _, expression = map(str.strip, text.partition("="))
+        if not expression:
+            raise InputError(
+                f"--rule {printable(text)}: write NAME=EXPRESSION, such as depth=d_model/128"
+            )
         if name not in _RULES:
             raise unknown_name("rule", name, _RULES).with_context("--rule")
         if name in given or (name == "experts" and sparse):

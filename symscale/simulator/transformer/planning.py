@@ -258,9 +258,10 @@ def _nothing_divides(question: Question) -> str:
 
 def _does_not_fit(question: Question, machine: Machine, least: float) -> str:
     capacity = float(machine.memory_capacity_bytes)
+    devices = f"{question.devices} device{'s' * (question.devices != 1)}"
     text = (
         f"memory: {question.architecture.name} needs at least {least / 1e9:.4g} GB a device on "
-        f"{question.devices} devices, and {machine.title} has {capacity / 1e9:.4g} GB"
+        f"{devices}, and {machine.title} has {capacity / 1e9:.4g} GB"
     )
     smallest = _smallest_cluster(question, machine)
     return text + (f"; {smallest} devices would do" if smallest else "; no cluster would do")
