@@ -254,7 +254,7 @@ def rates_of(
     kind = "sustained" if sustained else "peak (no sustained fraction is stated)"
     link, note = _link_rate(tier, word)
     return [
-        ("C", sp.Rational(rate), f"C = {float(rate):.4g} FLOP/s, the {kind} rate of "
+        ("C", sp.Rational(rate), f"C = {float(rate) / 1e12:.4g} TFLOP/s, the {kind} rate of "
          f"{machine.title}"),
         ("W_net", link, note),
     ]
@@ -286,5 +286,5 @@ def _link_rate(tier: Tier, word: sp.Expr) -> tuple[sp.Expr, str]:
     if tier.bandwidth.unlimited:
         return sp.oo, f"W_net: the link of tier {tier.name} is unlimited"
     one_way = sp.Rational(tier.bandwidth.one_way)
-    note = f"W_net: {float(one_way):.4g} byte/s in one direction, the link of tier {tier.name}"
+    note = f"W_net: {float(one_way) / 1e9:.4g} GB/s in one direction, the link of tier {tier.name}"
     return one_way / word, note
