@@ -23,7 +23,7 @@ SizeSetOption: TypeAlias = Annotated[
     typer.Option(
         "--set", metavar="NAME=VALUE",
         help="Give a symbol that is open a value: a number (b=4e6, L=96) or a product of powers "
-        "of symbols (d_ff=4*d_model); w=4 for words of 4 bytes. Repeatable.",
+        "of symbols (n_ctx=d_model); w=4 for words of 4 bytes. Repeatable.",
     ),
 ]
 RateSetOption: TypeAlias = Annotated[
@@ -31,7 +31,7 @@ RateSetOption: TypeAlias = Annotated[
     typer.Option(
         "--set", metavar="NAME=VALUE",
         help="Give a symbol that is open a value: a number (b=4e6) or a product of powers of "
-        "symbols (d_ff=4*d_model), or the rates of one device: C=1e15, W_net=400GB/s in one "
+        "symbols (n_ctx=d_model), or the rates of one device: C=1e15, W_net=400GB/s in one "
         "direction, tau_net=2us with --latency. Repeatable.",
     ),
 ]

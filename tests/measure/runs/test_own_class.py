@@ -93,7 +93,9 @@ def test_refusals(tmp_path: Path) -> None:
         "validate", str(VTRAIN), "--calibrate", file, "--class", "a100")
     assert "runs of your own" in refusal("validate", "--calibrate", file)
     assert "ends in .toml" in refusal("validate", str(VTRAIN), "--calibrate", file[:-5])
-    twice = refusal("validate", str(VTRAIN), "--calibrate", file, "-o", file)
+    twice = refusal(
+        "validate", str(VTRAIN), "--calibrate", file, "-o", file, "--format", "text"
+    )
     assert "names the same file" in twice
     endless = ("--hardware", "h100-sxm-infinite-network-and-ll")
     line = refusal("validate", str(VTRAIN), "--calibrate", file, *endless)
