@@ -75,7 +75,8 @@ class _Group(TyperGroup):
             code = error.exit_code
         except _UsageError as error:
             command = error.ctx.command_path if error.ctx else self.name
-            _say(f"{error.format_message().rstrip('.?')}; see {command} --help")
+            said = error.format_message().rstrip(".?").replace(": Value error, ", ": ")
+            _say(f"{said}; see {command} --help")
             code = error.exit_code
         if self.old and not code:
             _say(f"warning: {self.old}")
