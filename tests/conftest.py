@@ -6,11 +6,13 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import sampling
 from places import ROOT
+from quick import is_quick, is_slow
 
 # pytest rewrites test modules and Hypothesis, which takes each worker ten seconds; keep what
 # it writes, even where Python is told to keep nothing.
@@ -59,6 +61,35 @@ def pytest_configure(config: pytest.Config) -> None:
     if campaign := config.getoption("--campaign"):
         first, count = map(int, campaign.split(":"))
         sampling.chosen = first, count
+
+
+def _module(path: Path) -> str:
+    return path.relative_to(ROOT / "tests").with_suffix("").as_posix()
+
+
+def _only_quick(config: pytest.Config) -> bool:
+    return bool(config.option.markexpr == "quick")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Load no module of which no test is wanted."""
+    return (_only_quick(config) and is_slow(_module(collection_path))) or None
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep a module's quick tests in one process: what they share takes longer than they do."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log) if _only_quick(config) else None
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest looks at the marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the quick tests."""
+    for item in items:
+        if is_quick(_module(item.path), item.name):
+            item.add_marker("quick")
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ import pytest
 
 import symscale
 from places import ROOT
+from quick import LEFT_OUT, is_slow
 
 MAX_LINES = 400
 HEAVY = ("sympy", "numpy", "matplotlib", "scipy")
@@ -402,3 +403,14 @@ def test_no_symbol_is_named_twice() -> None:
     ]
     assert len(names) > 50
     assert sorted(names) == sorted(set(names))
+
+
+def test_quick_tests_are_of_every_room() -> None:
+    """What they leave out exists, and no folder of tests is left out as a whole."""
+    tests = ROOT / "tests"
+    for module, names in LEFT_OUT.items():
+        source = (tests / f"{module}.py").read_text(encoding="utf-8")
+        assert [n for n in names if f"def {n.partition('[')[0]}(" not in source] == [], module
+    for folder in {path.parent for path in tests.rglob("test_*.py")} - {tests / "cli/commands"}:
+        modules = [p.relative_to(tests).with_suffix("") for p in folder.rglob("test_*.py")]
+        assert not all(is_slow(module.as_posix()) for module in modules), folder

@@ -8,6 +8,7 @@ import pytest
 
 from commands import run
 from places import ROOT
+from sampling import sample
 from symscale.errors import SymscaleError
 from symscale.measure.operators.collectives import ALL_REDUCE
 from symscale.measure.operators.fitting import judge
@@ -291,7 +292,7 @@ def test_refusals_end_with_code_2(tmp_path: Path) -> None:
     assert run("fit", str(file), str(file)).code == 2
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", sample(40).seeds)
 def test_damaged_files_end_in_one_line(seed: int) -> None:
     """No damage leads to anything but a refusal of one line, or a reading."""
     rng = random.Random(seed)

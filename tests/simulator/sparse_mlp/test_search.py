@@ -4,12 +4,14 @@ import itertools
 import math
 from dataclasses import replace
 from math import prod
+from random import Random
 
 import numpy as np
 import pytest
 
 from curves import CURVES
 from paper_code import Row, rows
+from sampling import sample
 from symscale.costs.sparse_mlp.plan import DEGREES
 from symscale.errors import InputError
 from symscale.facts.machines.lumped import load_machine
@@ -178,6 +180,22 @@ def test_an_exhaustive_search_finds_the_same(machine: str, shape: Shape, devices
     found = search(load_machine(machine), [problem], count=20)[0]
     ours = [plan.step_s for plan in found]
     np.testing.assert_allclose(ours, [t for t, _ in expected[:20]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", sample(3).seeds)
+def test_a_drawn_problem_too(seed: int) -> None:
+    """Drawn shapes on drawn clusters: the best twenty plans, or as many as there are."""
+    rng = Random(seed)
+    experts, nodes = rng.choice((1, 1, 2, 3, 4, 6)), rng.choice((1, 2, 3, 4, 6, 8))
+    machine = rng.choice(("h100-sxm", "v100-sxm", "h100-sxm-global-nvlink"))
+    d_model = 256 * rng.choice((1, 2, 3, 4, 6))
+    batch = experts * 2 ** rng.randint(8, 14) * rng.choice((1, 3))
+    shape = Shape(d_model, 4 * d_model, rng.choice((2, 4, 6, 8, 12)), experts, batch, 1e9)
+    problem = SearchProblem(shape, 8 * nodes)
+    expected = [seconds for seconds, _ in every_plan(machine, problem)][:20]
+    (found,) = search(load_machine(machine), [problem], count=20)
+    assert len(found) == len(expected)
+    np.testing.assert_allclose([plan.step_s for plan in found], expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("machine", "shape", "devices"), SMALL)

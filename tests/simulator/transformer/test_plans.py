@@ -2,6 +2,7 @@
 
 import json
 from itertools import product
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import sympy as sp
 
 from commands import answer, refusal
+from sampling import sample
 from symscale.costs.memory import RECIPES
 from symscale.costs.switches import Switches
 from symscale.costs.transformer.communication import communications
@@ -176,32 +178,39 @@ def test_components_add_up_and_nothing_beats_the_peak() -> None:
 # The search
 
 
-def test_the_search_finds_what_trying_everything_finds() -> None:
+@pytest.mark.parametrize("seed", sample(1).seeds)
+def test_the_search_finds_what_trying_everything_finds(seed: int) -> None:
     """A second enumeration, one plan at a time, with the divisibility rules written again."""
+    rng = Random(seed)
+    devices, batch, split, zero = (16, 64, True, 1) if seed == 0 else (
+        rng.choice((8, 12, 16, 24, 32)), rng.choice((16, 48, 64, 96)), rng.random() < 0.5,
+        rng.randint(0, 3),
+    )  # fmt: skip
     model = load_model("llama-2-7b")
-    switches = Switches(fused_attention=True, zero=1, sequence_parallel=True)
-    asked = Question(model, 4096, 64, 16, searched(switches))
+    switches = Switches(fused_attention=True, zero=zero, sequence_parallel=split)
+    asked = Question(model, 4096, batch, devices, searched(switches))
     best = best_transformer_plans(asked, H100)[0]
     least = float("inf")
     cluster = class_of_machine(H100)
     for recompute in ("none", "full"):
         work = TransformerWork(model, 4096, Switches(
-            fused_attention=True, zero=1, sequence_parallel=True, recompute=recompute))
-        for tp, cp, pp in product(range(1, 17), range(1, 17), range(1, 17)):
-            if 16 % (tp * cp * pp) or 32 % tp or 11008 % tp or 4096 % cp:
+            fused_attention=True, zero=zero, sequence_parallel=split, recompute=recompute))
+        degrees = range(1, devices + 1)
+        for tp, cp, pp in product(degrees, degrees, degrees):
+            if devices % (tp * cp * pp) or 32 % tp or 11008 % tp or 4096 % cp:
                 continue
-            dp = 16 // (tp * cp * pp)
-            if 64 % dp:
+            dp = devices // (tp * cp * pp)
+            if batch % dp:
                 continue
             for size in (1, 2, 4, 8, 16, 32):
-                m, uneven = divmod(64 // dp, size)
+                m, uneven = divmod(batch // dp, size)
                 if uneven:
                     continue
                 for v in range(1, 13):
                     if v > 1 and (pp == 1 or 32 % pp or m % pp or 32 // pp % v):
                         continue
                     plan = one_plan(tp, cp, dp, pp, 1, m, v)
-                    amounts = work.of(plan, 64, [8, None])
+                    amounts = work.of(plan, batch, [8, None])
                     if amounts.memory_bytes[0] <= 80e9:
                         time = step_time(amounts, plan.devices, cluster).total[0]
                         least = min(least, float(time))

@@ -1,0 +1,13 @@
+"""Random programs, of products and with sums: the closed form against numerical optima."""
+
+from campaign import run_campaign
+
+if __name__ == "__main__":
+    run_campaign(
+        "numerical optima",
+        "algebra/products/test_solve.py",
+        "algebra/sums/test_solve.py",
+        "kernel/test_sum_certificate.py::test_random_closed_forms_are_certified",
+        "problems/test_file.py::test_random_monomial_problems_agree_with_the_engine",
+        without="algebra/sums/test_solve.py::test_random_programs_are_of_every_kind",  # counts
+    )
