@@ -33,6 +33,7 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
         "test_closed_forms_are_the_optimum_where_they_rule",
         "test_nothing_rules_where_there_is_no_optimum",
         "test_bounds_of_a_maximum_are_the_other_way_round",
+        "test_the_loose_bound_is_unbounded_where_the_problem_is",
     ),
     "cli/commands/test_asymptotics": (),
     "cli/commands/test_simulate": (),
@@ -59,6 +60,7 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
         "test_runs_of_ones_own",
         "test_the_best_plan_is_found_but_for_one_model",
         "test_runs_of_others",
+        "test_mt_nlg_is_not_reached_on_the_first_class_and_said_so",
     ),
     "compare/test_simulated": (),
     "costs/test_contraction": ("test_any_einsum_on_a_grid",),
@@ -79,6 +81,10 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
         "test_every_form_names_every_step",
         "test_products_of_steps",
         "test_rewrites_of_steps",
+        "test_golden_latex[utilization-cliffs]",
+        "test_golden_latex[mixed-parallelism]",
+        "test_numbers_beside_the_formulas",
+        "test_results",
     ),
     "facts/machines/test_presets": (
         "test_a_file_that_breaks_off_never_crashes",
@@ -149,8 +155,10 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
     "problems/test_certificate_file": (
         "test_whatever_is_changed_is_noticed",
         "test_what_is_written_holds",
+        "test_a_file_keeps_everything",
     ),
     "problems/test_file": ("test_random_monomial_problems_agree_with_the_engine",),
+    "problems/test_known_answers": (),
     "problems/test_sweep": ("test_the_named_piece_is_the_optimum_there", "test_two_parameters"),
     "simulator/sparse_mlp/test_device": (
         "test_tiles_cover_the_matrix_and_fit",
@@ -180,6 +188,7 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
         "test_no_module_hides_a_question",
         "test_what_only_some_have",
         "test_what_comes_back",
+        "test_the_same_answers_as_the_command_line",
     ),
     "test_readme": (),
     "test_structure": (
