@@ -224,6 +224,7 @@ def test_the_simulator_never_reaches_the_solver() -> None:
     assert not [name for name in sorted(reached) if name.startswith(forbidden)]
 
 
+@cache
 def edges() -> dict[str, list[str]]:
     """What each module imports, within functions included: a late import hides a circle."""
     found = {name: list(targets(module)) for name, module in modules().items()}

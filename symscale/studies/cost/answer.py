@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import sympy as sp
 
@@ -131,7 +131,6 @@ class CostAnswer(Answer):
             "active": "of experts, only a token's own; with the input embedding",
         }
 
-
     @property
     def _scores(self) -> str:
         plan = self.model.plan
@@ -140,8 +139,9 @@ class CostAnswer(Answer):
         return "attention's scores are kept, as --no-fused-attention says"
 
 
+@lru_cache(maxsize=4096)
 def tidy(expr: sp.Expr) -> sp.Expr:
-    """Return an amount as a number, or factored where it is a formula.
+    """Return an amount as a number, or factored where it is a formula; factoring takes long.
 
     Example:
         >>> from symscale.language.symbols import symbols
