@@ -7,7 +7,7 @@ import typer
 
 from symscale.cli.options.study import LevelOption
 from symscale.cli.output.progress import waiting_line
-from symscale.errors import InputError
+from symscale.errors import InputError, unknown_name
 from symscale.pages.files import check_writable, write_whole
 
 
@@ -37,6 +37,8 @@ def explore(
     if name is None:
         listed = "; ".join(f"{n} ({title})" for n, title in explorer_titles().items())
         raise InputError(f"name what to explore: {listed}")
+    if name not in explorer_titles():
+        raise unknown_name("explorer", name, explorer_titles())
     if output is None:
         raise InputError("name the file: -o FILE.html; a browser opens it")
     check_writable(output, force)

@@ -225,3 +225,7 @@ def test_the_command_refuses_in_one_line(tmp_path: Path) -> None:
     free = str(tmp_path / "free.toml")
     assert "unlimited" in refusal("explore", "training-limits", "--hardware", free, "-o", path)
     assert not Path(path).exists()
+
+
+def test_an_unknown_explorer_is_named_before_its_file() -> None:
+    assert "unknown explorer 'nope'; known: edge-and-slack" in refusal("explore", "nope")
