@@ -1,0 +1,215 @@
+"""What was shown, in sentences made from it alone: nothing in them is copied from prose.
+
+Names that a file chose freely stand in quotes.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from symscale.kernel.exponents import Exponent, Polynomial, Quotient
+from symscale.kernel.region import Condition, Region, Scope
+from symscale.kernel.terms import ONE, Product, Terms
+from symscale.kernel.theorems import Constraint, Problem, Proved
+
+
+def quoted(name: str) -> str:
+    """A name that a file chose, in quotes that it cannot close."""
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def exponent(value: Exponent) -> str:
+    """An exponent."""
+    if not isinstance(value, Quotient):
+        return str(value)
+    above, below = _polynomial(value.above), _polynomial(value.below)
+    return above if value.below == {(): 1} else f"({above})/({below})"
+
+
+def _polynomial(p: Polynomial) -> str:
+    parts = []
+    for powers, c in sorted(p.items(), key=lambda item: (len(item[0]), item[0])):
+        factors = [s if e == 1 else f"{s}^{e}" for s, e in powers]
+        if abs(c) != 1 or not factors:
+            factors.insert(0, str(abs(c)))
+        parts.append(("-" if c < 0 else "+", "*".join(factors)))
+    return _signed(parts)
+
+
+def _signed(parts: Sequence[tuple[str, str]]) -> str:
+    if not parts:
+        return "0"
+    first = ("-" if parts[0][0] == "-" else "") + parts[0][1]
+    return first + "".join(f" {s} {text}" for s, text in parts[1:])
+
+
+def product(p: Product) -> str:
+    """A product of powers, with its divisors behind a stroke."""
+    above: list[str] = []
+    below: list[str] = []
+    for base, e in sorted(p.items(), key=lambda item: (isinstance(item[0], str), str(item[0]))):
+        falls = isinstance(e, Fraction) and e < 0
+        shown = exponent(-e if falls else e)
+        plain = shown.isalnum()
+        text = str(base) if shown == "1" else f"{base}^{shown if plain else f'({shown})'}"
+        (below if falls else above).append(text)
+    text = "*".join(above) or "1"
+    if not below:
+        return text
+    return f"{text}/{below[0]}" if len(below) == 1 else f"{text}/({'*'.join(below)})"
+
+
+def terms(found: Terms) -> str:
+    """A sum."""
+    parts = []
+    for c, p in found:
+        sign = "+"
+        if isinstance(c, Fraction):
+            sign, c = ("-" if c < 0 else "+"), abs(c)
+        factor = exponent(c)
+        if p == ONE:
+            text = factor
+        elif c == 1:
+            text = product(p)
+        else:
+            text = f"{factor if factor.isalnum() else f'({factor})'}*{product(p)}"
+        parts.append((sign, text))
+    return _signed(parts)
+
+
+def condition(c: Condition) -> str:
+    """A condition."""
+    above = [(k, p) for k, p in c.terms if not (isinstance(k, Fraction) and k < 0)]
+    below = [(-k, p) for k, p in c.terms if isinstance(k, Fraction) and k < 0]
+    return f"{terms(above)} {c.relation} {terms(below)}"
+
+
+def _constraint(c: Constraint) -> str:
+    total: Terms = [(Fraction(1), p) for p in c.terms]
+    return f"{terms(total)} {c.relation} 1 [{quoted(c.name)}]"
+
+
+def objective(problem: Problem) -> str:
+    """What is minimized or maximized."""
+    total = terms([(Fraction(1), p) for p in problem.objective])
+    return f"1/({total})" if problem.sense == "maximize-inverse" else total
+
+
+def problem_sentence(problem: Problem, scope: Scope) -> str:
+    """The problem that the theorems of a file are about."""
+    verb = "minimize" if problem.sense == "minimize" else "maximize"
+    subject = "; ".join(map(_constraint, problem.constraints.values())) or "nothing"
+    text = f"{verb} {objective(problem)} over {', '.join(scope.variables)} > 0 subject to {subject}"
+    return text + _where(scope, scope.used(*problem.products()))
+
+
+def _where(scope: Scope, used: Iterable[str]) -> str:
+    """What the abbreviations in use stand for, the inner ones as well."""
+    todo, found = list(used), set[str]()
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += scope.used(*(p for _, p in scope.abbreviations[name]))
+    parts = [f"{a} = {terms(scope.abbreviations[a])}" for a in scope.abbreviations if a in found]
+    return f", where {', '.join(parts)}" if parts else ""
+
+
+def _quantifiers(region: Region) -> str:
+    """For which parameters: all positive ones, with the exponents' intervals and conditions."""
+    parts = ["for all positive parameters"]
+    limits = []
+    for s, (low, high) in region.scope.box.items():
+        ends = ("" if low is None else f"{low} < ") + s + ("" if high is None else f" < {high}")
+        limits.append(ends if low is not None or high is not None else f"{s} any real number")
+    limits += [condition(c) for c in region.conditions.values()]
+    return parts[0] + (f" with {', '.join(limits)}" if limits else "")
+
+
+def _values(point: Mapping[str, Product]) -> str:
+    return ", ".join(f"{x} = {product(p)}" for x, p in point.items()) or "no variable"
+
+
+def _direction(data: Mapping[str, Exponent], t: str) -> str:
+    return ", ".join(f"{x} times {t}^({exponent(e)})" for x, e in data.items())
+
+
+def sentence(shown: Proved, problem: Problem | None) -> str:
+    """What a theorem says, in full, with its region and quantifiers."""
+    data, region = shown.data, shown.region
+    head, body = _quantifiers(region), _BODIES[shown.kind](shown, problem)
+    sums = [c.terms for c in region.conditions.values()]
+    sums += [data.get("left", ()), data.get("right", ())]
+    products = [data.get("value", ONE), *data.get("point", {}).values()]
+    products += [p for found in sums for _, p in found]
+    return f"{head}: {body}{_where(region.scope, region.scope.used(*products))}"
+
+
+def _bound(shown: Proved, problem: Problem | None) -> str:
+    assert problem is not None  # noqa: S101  # a theorem of a problem has one
+    relation, value = ">=" if problem.sense == "minimize" else "<=", product(shown.data["value"])
+    return f"every feasible point has {objective(problem)} {relation} {value}"
+
+
+def _attained(shown: Proved, problem: Problem | None) -> str:
+    assert problem is not None  # noqa: S101
+    text = (
+        f"the point {_values(shown.data['point'])} is feasible and has {objective(problem)} = "
+        f"{product(shown.data['value'])}"
+    )
+    if shown.data["bound"]:
+        text += f", which is the optimum by {quoted(shown.data['bound'])}"
+    return text
+
+
+def _feasible(shown: Proved, problem: Problem | None) -> str:
+    assert problem is not None  # noqa: S101
+    relation = "<=" if problem.sense == "minimize" else ">="
+    return (
+        f"the point {_values(shown.data['point'])} is feasible and has {objective(problem)} "
+        f"{relation} {product(shown.data['value'])}"
+    )
+
+
+def _infimum(shown: Proved, problem: Problem | None) -> str:
+    assert problem is not None  # noqa: S101
+    relation = ">" if problem.sense == "minimize" else "<"
+    text = (
+        f"every feasible point has {objective(problem)} {relation} "
+        f"{product(shown.data['value'])}, and feasible points come as close to it as one "
+        f"likes: from {_values(shown.data['point'])} with t -> oo and "
+        f"{_direction(shown.data['direction'], 't')}"
+    )
+    shrink = shown.data.get("shrink")
+    return f"{text}, and s -> 1 from below with {_direction(shrink, 's')}" if shrink else text
+
+
+def _infeasible(shown: Proved, problem: Problem | None) -> str:
+    return "no point is feasible"
+
+
+def _unbounded(shown: Proved, problem: Problem | None) -> str:
+    assert problem is not None  # noqa: S101
+    end = "close to 0" if problem.sense == "minimize" else "far towards infinity"
+    return (
+        f"feasible points bring {objective(problem)} as {end} as one likes: from "
+        f"{_values(shown.data['point'])} with t -> oo and "
+        f"{_direction(shown.data['direction'], 't')}"
+    )
+
+
+def _cover(shown: Proved, problem: Problem | None) -> str:
+    names = ", ".join(map(quoted, shown.data["theorems"]))
+    return f"at least one of the theorems {names} applies"
+
+
+def _compared(shown: Proved, problem: Problem | None) -> str:
+    relation = shown.data.get("relation", "=")
+    return f"{terms(shown.data['left'])} {relation} {terms(shown.data['right'])}"
+
+
+_BODIES = {
+    "bound": _bound, "attained": _attained, "feasible": _feasible, "infimum": _infimum,
+    "infeasible": _infeasible, "unbounded": _unbounded, "cover": _cover,
+    "identity": _compared, "inequality": _compared,
+}  # fmt: skip

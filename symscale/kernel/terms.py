@@ -1,0 +1,325 @@
+"""Products of powers, sums of them, and identities between sums, exactly.
+
+A base is a whole number above 1 or the name of a positive quantity: a variable, a
+parameter, an exponent symbol, or an abbreviation, that is a sum which has a name.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+from symscale.kernel.exponents import Exponent, names_in, symbol, value_at
+from symscale.kernel.limits import Refused, spend
+from symscale.kernel.numbers import (
+    PRECISIONS,
+    Range,
+    compare_with_one,
+    coprime,
+    exp2,
+    log2_of_range,
+    multiplicity,
+    rounded,
+)
+
+MOST_TERMS = 1000
+MOST_FACTORS = 64
+_LONGEST_ROOT = 20_000
+
+Base: TypeAlias = str | int
+Product: TypeAlias = Mapping[Base, Exponent]
+Term: TypeAlias = tuple[Exponent, Product]
+Terms: TypeAlias = Sequence[Term]
+Abbreviations: TypeAlias = Mapping[str, Terms]
+"""The sum for which each abbreviation stands, in the order of their declaration."""
+
+_Key: TypeAlias = frozenset[tuple[Base, Exponent]]
+_Table: TypeAlias = dict[_Key, Exponent]
+
+ONE: Product = {}
+_UNIT = Fraction(1)
+
+
+def times(*products: Product) -> Product:
+    """Multiply products."""
+    total: dict[Base, Exponent] = {}
+    for product in products:
+        spend(1 + len(product))
+        for base, e in product.items():
+            value = total.get(base, Fraction(0)) + e
+            if value:
+                total[base] = value
+            else:
+                total.pop(base, None)
+    return total
+
+
+def power(product: Product, e: Exponent) -> Product:
+    """Raise a product to a power."""
+    spend(1 + len(product))
+    return {base: f * e for base, f in product.items()} if e else ONE
+
+
+def put(product: Product, values: Mapping[str, Product]) -> Product:
+    """Replace names by products."""
+    kept: Product = {b: e for b, e in product.items() if b not in values}
+    parts = [power(values[b], e) for b, e in product.items() if isinstance(b, str) and b in values]
+    return times(kept, *parts)
+
+
+def scaled(terms: Terms, coefficient: Exponent, product: Product = ONE) -> list[Term]:
+    """Multiply a sum by a term."""
+    return [(c * coefficient, times(p, product)) for c, p in terms]
+
+
+def multiplied(first: Terms, second: Terms) -> list[Term]:
+    """Multiply two sums."""
+    if len(first) * len(second) > MOST_TERMS * 10:
+        raise Refused("a product of sums has too many terms")
+    return [(c * d, times(p, q)) for c, p in first for d, q in second]
+
+
+def of_number(number: Fraction) -> Product:
+    """A positive rational number as a product."""
+    return {n: e for n, e in ((number.numerator, _UNIT), (number.denominator, -_UNIT)) if n != 1}
+
+
+def numeric(product: Product) -> dict[int, Fraction] | None:
+    """The powers of numbers, if a product is of nothing else and has no exponent symbols."""
+    found: dict[int, Fraction] = {}
+    for base, e in product.items():
+        if not isinstance(base, int) or not isinstance(e, Fraction):
+            return None
+        found[base] = e
+    return found
+
+
+def same(first: Product, second: Product) -> bool:
+    """Whether two products are shown to be equal, abbreviations taken as they stand."""
+    return is_one(times(first, power(second, Fraction(-1))))
+
+
+def is_one(product: Product) -> bool:
+    """Whether a product is shown to be 1, abbreviations taken as they stand."""
+    if any(isinstance(b, str) for b in product):
+        return False
+    return not _over_coprime_numbers([product])[0]
+
+
+def _over_coprime_numbers(products: Sequence[Product]) -> list[Product]:
+    """The same products over whole numbers of which no two share a factor."""
+    numbers = sorted({b for p in products for b in p if isinstance(b, int)})
+    base = coprime(numbers)
+    if sorted(base) == numbers:
+        return list(products)
+    powers: dict[Base, Product] = {
+        n: {b: Fraction(k) for b in base if (k := multiplicity(n, b))} for n in numbers
+    }
+    return [times(*(power(powers.get(b, {b: _UNIT}), e) for b, e in p.items())) for p in products]
+
+
+def vanishes(terms: Terms, abbreviations: Abbreviations) -> bool:
+    """Whether a sum is shown to be zero whatever its names stand for.
+
+    Roots of abbreviations count as independent of each other and of the rest, so a "no"
+    can be too strict; a "yes" is right.
+    """
+    products = _over_coprime_numbers([p for _, p in terms])
+    table = _collected((c, p) for (c, _), p in zip(terms, products, strict=True))
+    return _is_zero(table, abbreviations)
+
+
+def _collected(terms: Iterable[Term]) -> _Table:
+    table: _Table = {}
+    for c, product in terms:
+        spend(1 + len(product))
+        key = frozenset(product.items())
+        total = table.get(key, Fraction(0)) + c
+        if total:
+            table[key] = total
+        else:
+            table.pop(key, None)
+    if len(table) > MOST_TERMS:
+        raise Refused(f"multiplied out, a sum has more than {MOST_TERMS} terms")
+    return table
+
+
+def _is_zero(table: _Table, abbreviations: Abbreviations) -> bool:
+    """Take out one base after the other that can be multiplied out; the latest sum first."""
+    if not table:
+        return True
+    bases = _expandable(table, abbreviations)
+    if not bases:
+        return False
+    if len(bases) > MOST_FACTORS:
+        raise Refused(f"an identity has more than {MOST_FACTORS} numbers and abbreviations")
+    base = bases[0]
+    if isinstance(base, int):
+        inside: Terms = [(Fraction(base), ONE)]
+    else:
+        inside = abbreviations.get(base, [(symbol(base), ONE)])
+    # The parts in which its exponents differ by no whole number must vanish each by itself.
+    return all(_is_zero(_expanded(g, inside), abbreviations) for g in _groups(table, base))
+
+
+def _expandable(table: _Table, abbreviations: Abbreviations) -> list[Base]:
+    bases = {b for key in table for b, _ in key}
+    symbols = set().union(*(names_in(e) for key in table for _, e in key))
+    symbols |= set().union(*(names_in(c) for c in table.values()))
+    found: list[Base] = [a for a in reversed(list(abbreviations)) if a in bases]
+    found += sorted(b for b in bases if isinstance(b, int))
+    return found + sorted(b for b in bases if isinstance(b, str) and b in symbols)
+
+
+_Group: TypeAlias = list[tuple[int, Exponent, Product]]
+
+
+def _groups(table: _Table, base: Base) -> list[_Group]:
+    """Terms by the exponent of a base, those together whose exponents differ by whole numbers."""
+    groups: list[tuple[Exponent, _Group]] = []
+    for key, c in table.items():
+        rest = dict(key)
+        e = rest.pop(base, Fraction(0))
+        for first, group in groups:
+            spend(1)
+            shift = e - first
+            if isinstance(shift, Fraction) and shift.denominator == 1:
+                group.append((int(shift), c, rest))
+                break
+        else:
+            groups.append((e, [(0, c, rest)]))
+    return [group for _, group in groups]
+
+
+def _expanded(group: _Group, inside: Terms) -> _Table:
+    """Take the least power out of a group, and multiply out what is left of the others."""
+    least = min(shift for shift, _, _ in group)
+    if max(shift for shift, _, _ in group) - least > MOST_FACTORS:
+        raise Refused(f"a base stands to powers that differ by more than {MOST_FACTORS}")
+    total: list[Term] = []
+    for shift, c, rest in group:
+        grown: list[Term] = [(c, rest)]
+        for _ in range(shift - least):
+            grown = [(d, dict(key)) for key, d in _collected(multiplied(grown, inside)).items()]
+        total += grown
+    return _collected(_renumbered(total))
+
+
+def _renumbered(terms: list[Term]) -> Iterable[Term]:
+    products = _over_coprime_numbers([p for _, p in terms])
+    return ((c, p) for (c, _), p in zip(terms, products, strict=True))
+
+
+class Place:
+    """Numbers for parameters and exponent symbols, and what sums are there."""
+
+    def __init__(self, values: Mapping[str, Fraction], abbreviations: Abbreviations) -> None:
+        self.values, self.abbreviations = values, abbreviations
+        self._known: dict[tuple[str, int], Range] = {}
+
+    def sign(self, terms: Terms) -> int:
+        """The sign of a sum: -1, 0 or 1.
+
+        Raises:
+            Refused: If it is not told with reasonable work, or a name has no value.
+        """
+        signs = {value_at(c, self.values) > 0 for c, _ in terms if value_at(c, self.values)}
+        if len(signs) < 2:  # every product is positive
+            return 0 if not signs else 1 if signs.pop() else -1
+        exact = self._exactly(terms)
+        if exact is not None:
+            return (exact > 0) - (exact < 0)
+        for bits in PRECISIONS:
+            low, high = self.range(terms, bits)
+            if low > 0 or high < 0:
+                return 1 if low > 0 else -1
+        raise Refused("at the witness a sum is too close to zero to tell its sign")
+
+    def _exactly(self, terms: Terms) -> Fraction | None:
+        """The exact value of a sum of whole powers, or its sign where it has two terms."""
+        found = []
+        for c, product in terms:
+            powers = self._numbers(product)
+            if powers is None:
+                return None
+            found.append((value_at(c, self.values), powers))
+        found = [(c, p) for c, p in found if c]
+        if all(e.denominator == 1 for _, p in found for e in p.values()):
+            bits = sum(abs(e) * n.bit_length() for _, p in found for n, e in p.items())
+            if bits < _LONGEST_ROOT:
+                spend(1 + int(bits) // 64)
+                return sum((c * _whole(p) for c, p in found), Fraction(0))
+        if len(found) == 2:
+            (c, p), (d, q) = found
+            ratio = -c / d  # positive, since the two terms have opposite signs
+            factors = [(n, e) for n, e in p.items()] + [(n, -e) for n, e in q.items()]
+            factors += [(ratio.numerator, _UNIT), (ratio.denominator, -_UNIT)]
+            compared = compare_with_one(_merged(factors))
+            return Fraction(compared if c > 0 else -compared)
+        return None
+
+    def _numbers(self, product: Product) -> dict[int, Fraction] | None:
+        """A product at the place as powers of whole numbers; None if it has abbreviations."""
+        parts: list[Product] = []
+        for base, e in product.items():
+            at = value_at(e, self.values)
+            if isinstance(base, int):
+                parts.append({base: at})
+            elif base in self.abbreviations:
+                return None
+            else:
+                parts.append(power(of_number(self.value(base)), at))
+        return numeric(times(*parts))
+
+    def value(self, name: str) -> Fraction:
+        """The number that stands for a name."""
+        if name not in self.values:
+            raise Refused(f"the witness gives no number to {name}")
+        return self.values[name]
+
+    def range(self, terms: Terms, bits: int) -> Range:
+        """Two numbers between which a sum lies."""
+        low = high = Fraction(0)
+        for c, product in terms:
+            a = b = Fraction(0)
+            for base, e in product.items():
+                at = value_at(e, self.values)
+                x, y = (at * end for end in self._log2(base, bits))
+                a, b = a + min(x, y), b + max(x, y)
+            factor = value_at(c, self.values)
+            x, y = (factor * end for end in exp2(rounded_log((a, b), bits), bits))
+            low, high = low + min(x, y), high + max(x, y)
+        return rounded((low, high), 2 * bits)
+
+    def _log2(self, base: Base, bits: int) -> Range:
+        if isinstance(base, int):
+            return log2_of_range((Fraction(base), Fraction(base)), bits)
+        if base in self.abbreviations:
+            if (base, bits) not in self._known:
+                inside = self.range(self.abbreviations[base], bits)
+                self._known[base, bits] = log2_of_range(inside, bits)
+            return self._known[base, bits]
+        return log2_of_range((self.value(base), self.value(base)), bits)
+
+
+def rounded_log(found: Range, bits: int) -> Range:
+    """A range of logarithms rounded outward to a step of 2**-(bits + 32)."""
+    scale = 1 << (bits + 32)
+    low, high = found
+    return (
+        Fraction(low.numerator * scale // low.denominator, scale),
+        Fraction(-(-high.numerator * scale // high.denominator), scale),
+    )
+
+
+def _merged(factors: Iterable[tuple[int, Fraction]]) -> dict[int, Fraction]:
+    total: dict[int, Fraction] = {}
+    for n, e in factors:
+        total[n] = total.get(n, Fraction(0)) + e
+    return total
+
+
+def _whole(powers: Mapping[int, Fraction]) -> Fraction:
+    value = Fraction(1)
+    for n, e in powers.items():
+        value *= Fraction(n) ** int(e)
+    return value
