@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from symscale.kernel.exponents import Interval, shown
-from symscale.kernel.limits import MOST_WORK, Refused, budget, spent
+from symscale.kernel.limits import MOST_WORK, Refused, budget, shown, spent
+from symscale.kernel.polynomials import Interval
+from symscale.kernel.problem import StatedProblem, read_problem
 from symscale.kernel.read import (
     as_dict,
     as_line,
@@ -14,9 +15,9 @@ from symscale.kernel.read import (
     as_rational,
     read_json,
 )
-from symscale.kernel.region import MOST, Region, Scope
+from symscale.kernel.region import MOST, ProofRegion, Scope
 from symscale.kernel.sentences import problem_sentence, sentence
-from symscale.kernel.theorems import Problem, Proved, read_problem, show
+from symscale.kernel.theorems import Proved, show
 
 FORMAT = "symscale-certificate"
 VERSION = 3
@@ -25,7 +26,7 @@ MOST_VARIABLES = 60
 
 
 @dataclass(frozen=True)
-class Finding:
+class TheoremVerdict:
     """What the check of a theorem found.
 
     Attributes:
@@ -42,7 +43,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class FileVerdict:
     """What the check of a file found.
 
     Attributes:
@@ -54,7 +55,7 @@ class Verdict:
 
     title: str
     problem: str
-    findings: tuple[Finding, ...]
+    findings: tuple[TheoremVerdict, ...]
     work: int
 
     @property
@@ -63,7 +64,7 @@ class Verdict:
         return all(f.holds for f in self.findings)
 
 
-def check(text: str) -> Verdict:
+def check(text: str) -> FileVerdict:
     """Check a file of theorems, given as text.
 
     Raises:
@@ -87,7 +88,7 @@ def check(text: str) -> Verdict:
             raise Refused("it is nested too deeply") from None
 
 
-def _checked(data: Any) -> Verdict:
+def _checked(data: Any) -> FileVerdict:
     keys = ("format", "version", "title", "exponents", "domain", "abbreviations", "theorems")
     row = as_object(data, "the file", keys, ("problem",))
     if row["format"] != FORMAT or type(row["version"]) is not int or row["version"] != VERSION:
@@ -109,21 +110,21 @@ def _checked(data: Any) -> Verdict:
     if len(set(names)) < len(names):
         raise Refused("two theorems have one name")
     about = problem_sentence(problem, scope) if problem is not None else ""
-    return Verdict(title, about, findings, spent(MOST_WORK))
+    return FileVerdict(title, about, findings, spent(MOST_WORK))
 
 
 def _finding(
-    place: int, data: object, scope: Scope, problem: Problem | None, known: dict[str, Proved]
-) -> Finding:
+    place: int, data: object, scope: Scope, problem: StatedProblem | None, known: dict[str, Proved]
+) -> TheoremVerdict:
     row = as_dict(data, "a theorem")
     name = as_line(row.get("name", f"theorem {place}"))
     kind = row.get("theorem")
     try:
         proved = show(data, scope, problem, known)
         known.setdefault(name, proved)
-        return Finding(name, proved.kind, True, sentence(proved, problem))
+        return TheoremVerdict(name, proved.kind, True, sentence(proved, problem))
     except Refused as refusal:
-        return Finding(name, shown(kind).strip("'"), False, str(refusal))
+        return TheoremVerdict(name, shown(kind).strip("'"), False, str(refusal))
 
 
 def _symbols(data: object) -> list[tuple[str, Any]]:
@@ -153,7 +154,7 @@ def _variables(data: object, scope: Scope) -> tuple[str, ...]:
 
 
 def _domain(data: object, scope: Scope) -> tuple[Any, ...]:
-    region = Region(scope)
+    region = ProofRegion(scope)
     for row in as_list(data, "the domain", MOST):
         region.add(scope.condition(row))
     return tuple(region.conditions.values())

@@ -43,3 +43,9 @@ def spend(units: int) -> None:
 def spent(units: int = MOST_WORK) -> int:
     """How much of a budget of so many units was used."""
     return units - _left.get()
+
+
+def shown(text: object) -> str:
+    """What a file holds, quoted for a message, in printable characters and short."""
+    found = ascii(text)
+    return found if len(found) <= 60 else found[:56] + "...'"

@@ -6,8 +6,8 @@ from collections.abc import Collection
 from fractions import Fraction
 from typing import Any
 
-from symscale.kernel.exponents import MOST_DIGITS, shown
-from symscale.kernel.limits import Refused
+from symscale.kernel.exponents import MOST_DIGITS
+from symscale.kernel.limits import Refused, shown
 
 LARGEST_TEXT = 2_000_000
 LONGEST_NAME = 60

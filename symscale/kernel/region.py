@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from symscale.kernel.exponents import Box, Exponent, read_exponent, shown, sign
-from symscale.kernel.limits import Refused
+from symscale.kernel.exponents import read_exponent
+from symscale.kernel.limits import Refused, shown
 from symscale.kernel.numbers import compare_with_one, factored
+from symscale.kernel.polynomials import Box, Exponent, sign
 from symscale.kernel.read import as_dict, as_line, as_list, as_name, as_object, as_rational
 from symscale.kernel.terms import (
     ONE,
@@ -27,7 +28,7 @@ MOST = 200
 
 
 @dataclass(frozen=True)
-class Condition:
+class SignCondition:
     """A sum of products of parameters that is at least 0, above 0, or equal to 0."""
 
     name: str
@@ -68,7 +69,7 @@ class Scope:
     box: Box
     variables: tuple[str, ...] = ()
     abbreviations: dict[str, Terms] = field(default_factory=dict)
-    domain: tuple[Condition, ...] = ()
+    domain: tuple[SignCondition, ...] = ()
     used_names: set[str] = field(default_factory=set)
 
     def declare(self, data: object) -> None:
@@ -123,16 +124,16 @@ class Scope:
         """The abbreviations in products."""
         return {b for p in products for b in p if isinstance(b, str) and b in self.abbreviations}
 
-    def condition(self, data: object) -> Condition:
+    def condition(self, data: object) -> SignCondition:
         """Read a condition."""
         row = as_object(data, "a condition", ("name", "relation", "terms"))
         if row["relation"] not in (">=", ">", "=="):
             raise Refused(f"a relation is >=, > or ==, not {shown(row['relation'])}")
-        return Condition(as_line(row["name"]), row["relation"], self.terms(row["terms"]))
+        return SignCondition(as_line(row["name"]), row["relation"], self.terms(row["terms"]))
 
 
 @dataclass
-class Region:
+class ProofRegion:
     """What a theorem assumes: the domain, conditions, and which abbreviations are positive.
 
     Attributes:
@@ -143,11 +144,11 @@ class Region:
     """
 
     scope: Scope
-    conditions: dict[str, Condition] = field(default_factory=dict)
+    conditions: dict[str, SignCondition] = field(default_factory=dict)
     own: list[str] = field(default_factory=list)
     positive: set[str] = field(default_factory=set)
 
-    def add(self, condition: Condition) -> None:
+    def add(self, condition: SignCondition) -> None:
         """Assume one condition more.
 
         Raises:
@@ -181,15 +182,15 @@ class Region:
         self.require_positive(*(p for _, p in found))
         return found
 
-    def copy(self) -> "Region":
+    def copy(self) -> "ProofRegion":
         """A region of the same assumptions, to which others can be added."""
-        return Region(self.scope, dict(self.conditions), list(self.own), set(self.positive))
+        return ProofRegion(self.scope, dict(self.conditions), list(self.own), set(self.positive))
 
     def sign(self, e: Exponent) -> int:
         """The sign of an exponent over the whole box."""
         return sign(e, self.scope.box)
 
-    def _condition(self, name: str) -> Condition:
+    def _condition(self, name: str) -> SignCondition:
         if name not in self.conditions:
             raise Refused(f"no condition is named {shown(name)}")
         return self.conditions[name]
@@ -293,7 +294,7 @@ class Region:
         rest: list[Term] = [(Fraction(1), ONE), *scaled(terms, Fraction(-1))]
         return self.show_sum(rest, data, what)
 
-    def show_condition(self, condition: Condition, data: object) -> None:
+    def show_condition(self, condition: SignCondition, data: object) -> None:
         """Show that another region's condition holds here.
 
         Raises:
@@ -317,9 +318,9 @@ class Region:
             raise Refused(f"{what} is shown with equality, but it is strict")
 
 
-def read_region(data: object, scope: Scope) -> Region:
+def read_region(data: object, scope: Scope) -> ProofRegion:
     """Read a region."""
-    region = Region(scope)
+    region = ProofRegion(scope)
     for condition in scope.domain:
         region.add(condition)
     region.own = []
@@ -339,7 +340,7 @@ def read_region(data: object, scope: Scope) -> Region:
     return region
 
 
-def check_witness(data: object, region: Region) -> dict[str, Fraction]:
+def check_witness(data: object, region: ProofRegion) -> dict[str, Fraction]:
     """The witness must lie in the domain, and strictly in the region.
 
     Without it a statement about no parameters at all would pass for a theorem.

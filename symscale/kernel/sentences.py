@@ -6,10 +6,11 @@ Names that a file chose freely stand in quotes.
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from symscale.kernel.exponents import Exponent, Polynomial, Quotient
-from symscale.kernel.region import Condition, Region, Scope
+from symscale.kernel.polynomials import Exponent, Polynomial, RationalFunction
+from symscale.kernel.problem import StatedProblem, UnitConstraint
+from symscale.kernel.region import ProofRegion, Scope, SignCondition
 from symscale.kernel.terms import ONE, Product, Terms
-from symscale.kernel.theorems import Constraint, Problem, Proved
+from symscale.kernel.theorems import Proved
 
 
 def quoted(name: str) -> str:
@@ -20,7 +21,7 @@ def quoted(name: str) -> str:
 
 def exponent(value: Exponent) -> str:
     """An exponent."""
-    if not isinstance(value, Quotient):
+    if not isinstance(value, RationalFunction):
         return str(value)
     above, below = _polynomial(value.above), _polynomial(value.below)
     return above if value.below == {(): 1} else f"({above})/({below})"
@@ -77,25 +78,25 @@ def terms(found: Terms) -> str:
     return _signed(parts)
 
 
-def condition(c: Condition) -> str:
+def condition(c: SignCondition) -> str:
     """A condition."""
     above = [(k, p) for k, p in c.terms if not (isinstance(k, Fraction) and k < 0)]
     below = [(-k, p) for k, p in c.terms if isinstance(k, Fraction) and k < 0]
     return f"{terms(above)} {c.relation} {terms(below)}"
 
 
-def _constraint(c: Constraint) -> str:
+def _constraint(c: UnitConstraint) -> str:
     total: Terms = [(Fraction(1), p) for p in c.terms]
     return f"{terms(total)} {c.relation} 1 [{quoted(c.name)}]"
 
 
-def objective(problem: Problem) -> str:
+def objective(problem: StatedProblem) -> str:
     """What is minimized or maximized."""
     total = terms([(Fraction(1), p) for p in problem.objective])
     return f"1/({total})" if problem.sense == "maximize-inverse" else total
 
 
-def problem_sentence(problem: Problem, scope: Scope) -> str:
+def problem_sentence(problem: StatedProblem, scope: Scope) -> str:
     """The problem that the theorems of a file are about."""
     verb = "minimize" if problem.sense == "minimize" else "maximize"
     subject = "; ".join(map(_constraint, problem.constraints.values())) or "nothing"
@@ -115,7 +116,7 @@ def _where(scope: Scope, used: Iterable[str]) -> str:
     return f", where {', '.join(parts)}" if parts else ""
 
 
-def _quantifiers(region: Region) -> str:
+def _quantifiers(region: ProofRegion) -> str:
     """For which parameters: all positive ones, with the exponents' intervals and conditions."""
     parts = ["for all positive parameters"]
     limits = []
@@ -134,7 +135,7 @@ def _direction(data: Mapping[str, Exponent], t: str) -> str:
     return ", ".join(f"{x} times {t}^({exponent(e)})" for x, e in data.items())
 
 
-def sentence(shown: Proved, problem: Problem | None) -> str:
+def sentence(shown: Proved, problem: StatedProblem | None) -> str:
     """What a theorem says, in full, with its region and quantifiers."""
     data, region = shown.data, shown.region
     head, body = _quantifiers(region), _BODIES[shown.kind](shown, problem)
@@ -145,13 +146,13 @@ def sentence(shown: Proved, problem: Problem | None) -> str:
     return f"{head}: {body}{_where(region.scope, region.scope.used(*products))}"
 
 
-def _bound(shown: Proved, problem: Problem | None) -> str:
+def _bound(shown: Proved, problem: StatedProblem | None) -> str:
     assert problem is not None  # noqa: S101  # a theorem of a problem has one
     relation, value = ">=" if problem.sense == "minimize" else "<=", product(shown.data["value"])
     return f"every feasible point has {objective(problem)} {relation} {value}"
 
 
-def _attained(shown: Proved, problem: Problem | None) -> str:
+def _attained(shown: Proved, problem: StatedProblem | None) -> str:
     assert problem is not None  # noqa: S101
     text = (
         f"the point {_values(shown.data['point'])} is feasible and has {objective(problem)} = "
@@ -162,7 +163,7 @@ def _attained(shown: Proved, problem: Problem | None) -> str:
     return text
 
 
-def _feasible(shown: Proved, problem: Problem | None) -> str:
+def _feasible(shown: Proved, problem: StatedProblem | None) -> str:
     assert problem is not None  # noqa: S101
     relation = "<=" if problem.sense == "minimize" else ">="
     return (
@@ -171,7 +172,7 @@ def _feasible(shown: Proved, problem: Problem | None) -> str:
     )
 
 
-def _infimum(shown: Proved, problem: Problem | None) -> str:
+def _infimum(shown: Proved, problem: StatedProblem | None) -> str:
     assert problem is not None  # noqa: S101
     relation = ">" if problem.sense == "minimize" else "<"
     text = (
@@ -184,11 +185,11 @@ def _infimum(shown: Proved, problem: Problem | None) -> str:
     return f"{text}, and s -> 1 from below with {_direction(shrink, 's')}" if shrink else text
 
 
-def _infeasible(shown: Proved, problem: Problem | None) -> str:
+def _infeasible(shown: Proved, problem: StatedProblem | None) -> str:
     return "no point is feasible"
 
 
-def _unbounded(shown: Proved, problem: Problem | None) -> str:
+def _unbounded(shown: Proved, problem: StatedProblem | None) -> str:
     assert problem is not None  # noqa: S101
     end = "close to 0" if problem.sense == "minimize" else "far towards infinity"
     return (
@@ -198,12 +199,12 @@ def _unbounded(shown: Proved, problem: Problem | None) -> str:
     )
 
 
-def _cover(shown: Proved, problem: Problem | None) -> str:
+def _cover(shown: Proved, problem: StatedProblem | None) -> str:
     names = ", ".join(map(quoted, shown.data["theorems"]))
     return f"at least one of the theorems {names} applies"
 
 
-def _compared(shown: Proved, problem: Problem | None) -> str:
+def _compared(shown: Proved, problem: StatedProblem | None) -> str:
     relation = shown.data.get("relation", "=")
     return f"{terms(shown.data['left'])} {relation} {terms(shown.data['right'])}"
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from symscale.kernel.exponents import Exponent, names_in, symbol, value_at
 from symscale.kernel.limits import Refused, spend
 from symscale.kernel.numbers import (
     PRECISIONS,
@@ -20,6 +19,7 @@ from symscale.kernel.numbers import (
     multiplicity,
     rounded,
 )
+from symscale.kernel.polynomials import Exponent, names_in, symbol, value_at
 
 MOST_TERMS = 1000
 MOST_FACTORS = 64
