@@ -4,7 +4,7 @@ import re
 from fractions import Fraction
 
 from symscale.kernel.limits import Refused, shown, spend
-from symscale.kernel.polynomials import Box, Exponent, quotient, sign, symbol
+from symscale.kernel.polynomials import Box, Exponent, bounded, quotient, sign, symbol
 
 LONGEST = 600
 MOST_DIGITS = 60
@@ -83,7 +83,7 @@ class _Reader:
             raise Refused(f"in an exponent a power is a whole number up to {LARGEST_POWER}")
         result: Exponent = Fraction(1)
         for _ in range(int(power)):
-            result = result * base
+            result = bounded(result * base)
         return result
 
     def _atom(self, depth: int) -> Exponent:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-MOST_WORK = 400_000
+MOST_WORK = 250_000
 """Units a file may cost, about two seconds; what this project writes costs under a tenth."""
 
 _left: ContextVar[int] = ContextVar("_left", default=MOST_WORK)

@@ -15,6 +15,7 @@ from symscale.kernel.limits import Refused, spend
 PRECISIONS = (64, 256, 1024)
 LARGEST_LOG = 100_000
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47)
+_BITS_OF_REST = 5  # what none of these divides has prime factors of more bits
 
 Range = tuple[Fraction, Fraction]
 """Two rational numbers between which a real number lies."""
@@ -31,13 +32,12 @@ def factored(number: int) -> dict[int, int]:
             number //= p
             found[p] = found.get(p, 0) + 1
     power = 1
-    k = 2
-    while number > 1 and k <= number.bit_length():
-        root = _root(number, k)
-        if root**k == number:
+    for k in _PRIMES:
+        while number > 1 and k * _BITS_OF_REST <= number.bit_length():
+            root = _root(number, k)
+            if root**k != number:
+                break
             number, power = root, power * k
-        else:
-            k += 1
     if number > 1:
         found[number] = power
     return found
@@ -163,8 +163,8 @@ def exp2(logarithm: Range, bits: int) -> Range:
     """
     if max(abs(x) for x in logarithm) > LARGEST_LOG:
         raise Refused("a number is too large or too small")
-    spend(bits // 8)
     low, high = logarithm
+    spend(bits // 4 + int(max(abs(low), abs(high))) // 64)
     return _exp2_end(low, bits, 0), _exp2_end(high, bits, 1)
 
 

@@ -13,6 +13,7 @@ from typing import TypeAlias, Union
 from symscale.kernel.limits import Refused, spend
 
 LARGEST_DEGREE = 160
+MOST_BITS = 4000
 
 Powers: TypeAlias = tuple[tuple[str, int], ...]
 """A product of powers of exponent symbols, sorted by name."""
@@ -91,7 +92,7 @@ def quotient(above: Polynomial, below: Polynomial) -> Exponent:
     if len(names) == 1:
         above, below = _without_common_factor(above, below, names.pop())
     scale = gcd(*above.values(), *below.values())
-    if below[max(below)] < 0:
+    if below[min(below)] < 0:  # written with the plainest term positive
         scale = -scale
     above = {m: c // scale for m, c in above.items()}
     below = {m: c // scale for m, c in below.items()}
@@ -101,6 +102,22 @@ def quotient(above: Polynomial, below: Polynomial) -> Exponent:
         if all(c == ratio * below[m] for m, c in above.items()):
             return ratio
     return RationalFunction(above, below)
+
+
+def bounded(value: Exponent) -> Exponent:
+    """The same exponent, if its numbers can be worked with and printed.
+
+    Raises:
+        Refused: If they have too many digits.
+    """
+    numbers: list[int]
+    if isinstance(value, Fraction):
+        numbers = [value.numerator, value.denominator]
+    else:
+        numbers = [*value.above.values(), *value.below.values()]
+    if max(n.bit_length() for n in numbers) > MOST_BITS:
+        raise Refused("an exponent has numbers of too many digits")
+    return value
 
 
 def symbol(name: str) -> Exponent:
@@ -121,6 +138,8 @@ def _sum(first: Polynomial, second: Polynomial) -> Polynomial:
 
 def _product(first: Polynomial, second: Polynomial) -> Polynomial:
     bits = max((abs(c).bit_length() for p in (first, second) for c in p.values()), default=0)
+    if bits > MOST_BITS:
+        raise Refused("an exponent has numbers of too many digits")
     spend(len(first) * len(second) * (1 + bits // 64))
     total: Polynomial = {}
     for m, c in first.items():

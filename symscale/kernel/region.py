@@ -6,7 +6,7 @@ from fractions import Fraction
 from symscale.kernel.exponents import read_exponent
 from symscale.kernel.limits import Refused, shown
 from symscale.kernel.numbers import compare_with_one, factored
-from symscale.kernel.polynomials import Box, Exponent, sign
+from symscale.kernel.polynomials import Box, Exponent, bounded, sign
 from symscale.kernel.read import as_dict, as_line, as_list, as_name, as_object, as_rational
 from symscale.kernel.terms import (
     ONE,
@@ -97,7 +97,7 @@ class Scope:
             if base.isascii() and base.isdigit():
                 if len(base) > 60 or base[0] == "0" or base == "1":
                     raise Refused(f"{shown(base)} is no whole number above 1 of up to 60 digits")
-                factors.append({p: e * Fraction(k) for p, k in factored(int(base)).items()})
+                factors.append({p: e * Fraction(k) for p, k in factored(int(base)).items() if e})
                 continue
             name = as_name(base)
             if name in self.variables and not variables:
@@ -109,7 +109,7 @@ class Scope:
             if name not in self.box and name not in self.variables:
                 self.used_names.add(name)
             factors.append({name: e} if e else {})
-        return times(*factors) if factors else ONE
+        return {base: bounded(e) for base, e in times(*factors).items()}
 
     def terms(self, data: object) -> Terms:
         """Read a sum of products of parameters."""

@@ -24,7 +24,9 @@ def exponent(value: Exponent) -> str:
     if not isinstance(value, RationalFunction):
         return str(value)
     above, below = _polynomial(value.above), _polynomial(value.below)
-    return above if value.below == {(): 1} else f"({above})/({below})"
+    if value.below == {(): 1}:
+        return above
+    return f"{above if above.isalnum() else f'({above})'}/({below})"
 
 
 def _polynomial(p: Polynomial) -> str:
@@ -200,8 +202,9 @@ def _unbounded(shown: Proved, problem: StatedProblem | None) -> str:
 
 
 def _cover(shown: Proved, problem: StatedProblem | None) -> str:
-    names = ", ".join(map(quoted, shown.data["theorems"]))
-    return f"at least one of the theorems {names} applies"
+    kinds = {t.name: "optimum" if t.data.get("bound") else t.kind for t in shown.data["theorems"]}
+    names = ", ".join(f"{quoted(name)} ({kind})" for name, kind in kinds.items())
+    return f"at least one of these theorems applies: {names}"
 
 
 def _compared(shown: Proved, problem: StatedProblem | None) -> str:

@@ -170,7 +170,7 @@ def show(
     elif kind == "cover":
         used: list[str] = []
         _show_cover(row["tree"], region, known, used, 0)
-        proved.data["theorems"] = list(dict.fromkeys(used))
+        proved.data["theorems"] = [known[name] for name in dict.fromkeys(used)]
     else:
         left, right = region.terms(row["left"]), region.terms(row["right"])
         _show_comparison(row, region, [*left, *scaled(right, -_UNIT)])
