@@ -1,15 +1,19 @@
 """Activation memory of a block, and what parallelism leaves of it."""
 
+from dataclasses import replace
+
 import sympy as sp
 
 from symscale.algebra.rewrites.rewrite import Rewrite, compose, rearrange, substitute
 from symscale.costs.cost import Cost, cost
 from symscale.costs.transformer.architecture import transformer
 from symscale.costs.transformer.component import Kept
+from symscale.costs.transformer.memory import block_activation_bytes
 from symscale.costs.transformer.model import Transformer
 from symscale.costs.transformer.plan import Plan
 from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import KORTHIKANTI, symbols
+from symscale.pages.formulas import formula
 from symscale.pages.of.derive import show
 from symscale.studies.training.constraints import quantity
 
@@ -18,7 +22,7 @@ WORD = sp.Integer(2)
 
 def derive() -> Derivation:
     """Derive the bytes that a block keeps for its backward pass, from what each part keeps."""
-    b, d, n, heads, N_TP = symbols("b d_model n_ctx n_heads N_TP")
+    b, d, n, heads, N_TP, w = symbols("b d_model n_ctx n_heads N_TP w")
     whole, split, core = symbols("K_whole K_split K_core")
     model = Transformer(transformer(), b, n, Plan(N_TP=N_TP))
     kept = [k for component in model.layered for k in component.kept]
@@ -32,7 +36,21 @@ def derive() -> Derivation:
         "Activation memory of a block",
         "The backward pass needs what the forward pass saw: the inputs of products and "
         "nonlinearities, and the masks of dropout. How many bytes does a block keep of b tokens, "
-        "at 2 bytes a word and 1 a mask's entry?",
+        "a microbatch of whole sequences of n_ctx, at 2 bytes a word and 1 a mask's entry? The "
+        "block is that of GPT-2 and GPT-3: two layer norms, multi-head attention with heads of "
+        "width d_model/n_heads, an MLP without a gate, dropout after the softmax and after both "
+        "outputs. Attention keeps n_ctx entries for each token and head, what a mask forbids "
+        "included.",
+    )
+    build.define(
+        "width", quantity("d_ff"), 4 * quantity("d_model"),
+        "the MLP has two products, with a hidden layer of this width between them; a gate would "
+        "be a third product, with a hidden layer of its own to keep",
+    )
+    build.define(
+        "heads", quantity("n_kv"), quantity("n_heads"),
+        "each query head has a key and value head of its own, so queries, keys and values are "
+        "d_model wide each",
     )
     reasons = {
         whole: "inputs of the norms, of the projections and of the MLP, and the masks of the two "
@@ -68,6 +86,8 @@ def derive() -> Derivation:
             name, told(total, values, b * d * over), why[name],
             [labels[s] for s in groups if total.has(s)],
         )
+    recomputing = replace(model, plan=replace(model.plan, recompute="full"))
+    block_input = block_activation_bytes(recomputing).expr.xreplace({w: WORD})
     entries = tuple(
         (k.name, k.words, "1" if k.bytes_each == 1 else "2",
          "whole" if k.split == 1 else "split")
@@ -77,7 +97,11 @@ def derive() -> Derivation:
         "A block keeps b d_model (34 + 5 n_heads n_ctx/d_model) bytes. Tensor parallelism alone "
         "leaves 10 of the 34 whole; with sequence parallelism all of it is split. Recomputing "
         "scores and softmax, or a kernel that never writes them, removes the term that grows with "
-        "the sequence. With full recomputation the block's input is left, 2 b d_model.",
+        "the sequence (but for a number or two for each token and head, which are not counted). "
+        "With full recomputation the block's input is left, "
+        f"{formula.text(block_input)} bytes without sequence parallelism. A gated MLP, fewer key "
+        "and value heads, another d_ff, or no dropout change the numbers: symscale cost MODEL "
+        "counts them.",
         (NumbersTable(
             "What is kept", ("activation", "entries", "bytes each", "by tensor parallelism"),
             entries,

@@ -22,7 +22,8 @@ def derive() -> Derivation:
         "batch-slicing",
         "Batch slicing: how many replicas and stages a batch feeds",
         "A batch is cut into pieces for replicas, experts and the microbatches of a pipeline; the "
-        "tokens of a microbatch that one expert sees are a nanobatch. How large can N_DP N_PP be?",
+        "tokens of a microbatch that one expert sees are a nanobatch. A token meets one of E "
+        "experts, and tokens spread evenly over them. How large can N_DP N_PP be?",
     )
     build.define(
         "tokens", quantity("n"), model.tokens_per_nanobatch,

@@ -21,6 +21,9 @@ QUESTION = (
     "bytes, of which a word has two, so its A = C/W is C/(2 W_axis) here."
 )
 
+FIGURES = {"C": 459 * 10**12, "W_axis": 9 * 10**10}
+"""The scaling book's figures of a TPU v5p: FLOP/s, and words/s along a mesh axis."""
+
 
 def derive() -> Derivation:
     """Derive the least batch of a replica and the largest degree of tensor parallelism."""
@@ -88,7 +91,8 @@ def derive() -> Derivation:
         "degree 2 on, which vanishes as degrees grow. A degree of 1 has no traffic at all.",
         (
             NumbersTable(
-                "On a TPU v5p, with the scaling book's figures: 4.59e14 FLOP/s; 1.8e11 byte/s a "
+                "On a TPU v5p, with the scaling book's figures: "
+                f"{FIGURES['C'] / 1e14:g}e14 FLOP/s; {2 * FIGURES['W_axis'] / 1e11:g}e11 byte/s a "
                 "mesh axis, over both links of a device; 2 bytes a word",
                 ("bound", "value"), rows,
             ),
@@ -98,8 +102,7 @@ def derive() -> Derivation:
 
 def on_v5p(formula: sp.Expr, **values: int) -> sp.Rational:
     """A formula at the scaling book's figures of a TPU v5p."""
-    figures = {"C": sp.Integer(459 * 10**12), "W_axis": sp.Integer(9 * 10**10)}
-    at = {symbol(n): sp.Integer(v) for n, v in (figures | values).items()}
+    at = {symbol(n): sp.Integer(v) for n, v in (FIGURES | values).items()}
     return sp.Rational(formula.xreplace(at))
 
 

@@ -9,6 +9,7 @@ from symscale.costs.cost import cost
 from symscale.costs.transformer.component import Role
 from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import TWO_CS, symbols
+from symscale.pages.formulas import formula
 from symscale.pages.of.derive import show
 from symscale.studies.comp_vs_comm.ratios import CompVsComm, asymptotic_model
 from symscale.studies.training.constraints import quantity
@@ -24,7 +25,9 @@ def derive() -> Derivation:
         "Edge and slack: arithmetic for each byte of communication",
         "Tensor parallelism all-reduces activations while all else waits; data parallelism "
         "all-reduces gradients behind the products of the backward pass. How many FLOP are there "
-        "for each byte of either payload, and how does that grow?",
+        "for each byte of either payload, and how does that grow? The Transformer is that of "
+        "derivation layer-flop; nothing is computed again, and a pipeline, which takes the same "
+        "part of both, is left out.",
     )
     build.define(
         "arithmetic", quantity("F_device"), study.compute,
@@ -62,17 +65,20 @@ def derive() -> Derivation:
     )
     bounded = Assumption(Monomial.of(n), "O", Monomial.of(d), "n_ctx = O(d_model)")
     along = Growth((d, L), (bounded,), {N_TP: Monomial.of(L * d**2)})
+    falls = theta(edge, along)
     rows = (
         ("edge", "all sizes and degrees", theta(edge, Growth((d, n, N_TP)))),
-        ("edge", "N_TP = L d_model^2 (constant memory), n_ctx = O(d_model)", theta(edge, along)),
+        ("edge", "N_TP = L d_model^2 (as parameters do), n_ctx = O(d_model)", falls),
         ("slack", "tokens and replicas", theta(slack, Growth((b, N_DP)))),
     )
     return build.finish(
         "The edge grows with the width of the model and the length of its sequences, and falls "
         "with the degree of tensor parallelism. The slack grows with the tokens of a replica "
         "alone. A ring sends 2 (N_TP - 1)/N_TP words over each device's links for each word of "
-        "payload. Where memory forces N_TP to grow as the parameters do, the edge of growing "
-        "models falls to nothing.",
+        "payload. Where N_TP grows as the parameters do, as constant memory asks for without a "
+        "deeper pipeline (derivation required-tp), and sequences grow no faster than the width, "
+        f"n_ctx = O(d_model), the edge of growing models falls as {formula.text(falls)}, to "
+        "nothing. Where n_ctx grows faster, it falls more slowly, or not at all.",
         (NumbersTable("Growth, by dominant terms", ("ratio", "as grow", "Theta"), rows),),
     )
 

@@ -5,14 +5,15 @@ One small problem, asked in four ways.
 
 import sympy as sp
 
-from symscale.algebra.certify.products import certify
+from symscale.algebra.certify.products import certify, certify_at
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.program import Program
 from symscale.algebra.products.solve import solve
 from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.errors import FormulaError, InfeasibleError, UnboundedError
-from symscale.language.symbols import DATA_MOVEMENT, symbol, symbols
+from symscale.language.symbols import DATA_MOVEMENT, notation, symbol, symbols
 from symscale.pages.formats.document import Number
+from symscale.pages.formats.text import inline
 from symscale.pages.of.derive import show
 from symscale.studies.training.constraints import PEAK, below, quantity
 
@@ -20,12 +21,14 @@ NUMBERS = {
     "C": 10**15, "t_d": 8 * 10**6, "n": 600, "b_0": 3 * 10**6, "e_op": sp.Rational(1, 10**12),
     "J_0": 10**14,
 }
+DEMAND = sp.Integer(2 * 10**25)
 SETTINGS = ({"N_0": 4000}, {"N_0": 5000}, {"N_0": 20000}, {"N_0": 20000, "J_0": 10**13})
 
 
 def derive() -> Derivation:
     """Derive the largest run on devices, a batch and an energy, and what becomes of it."""
     T, N, b, T_min, N_0, b_0 = symbols("T N b T_min N_0 b_0")
+    n, C, t_d, e_op, energy = symbols("n C t_d e_op J_0")
     constraints = {
         c.name: c
         for c in (
@@ -59,7 +62,11 @@ def derive() -> Derivation:
             },
         )
     )
+    # A run that the energy limits needs no more devices, and no larger batch, than these.
+    devices = Monomial.of(energy / (e_op * C * t_d))
+    frugal = {T: Monomial.of(energy / e_op), N: devices, b: Monomial.of(n) * devices}
     for piece in limit.pieces:
+        proof = certify_at(limit, piece, frugal) if piece.name == "power" else None
         build.product(
             piece.name, piece.multipliers,
             f"three regimes, the one of '{piece.name}': the constraints that bind in it multiply "
@@ -67,14 +74,14 @@ def derive() -> Derivation:
             solve_for=T,
         )
         build.attain(
-            f"{piece.name}, attained", certify(limit, piece),
+            f"{piece.name}, attained", proof or certify(limit, piece),
             "some run attains it, where no other constraint is violated",
         )
     for first, second, solve_for in (("batch", "devices", N_0), ("batch", "power", b_0)):
         build.meet(
             f"{first} meets {second}", f"{first}, attained", f"{second}, attained",
             "a degenerate vertex: two regimes give the same run, at which more constraints are "
-            "tight than there are unknowns",
+            "tight than there are unknowns; the third regime rules beyond the condition",
             solve_for=solve_for,
         )
     free = Program(
@@ -103,22 +110,28 @@ def derive() -> Derivation:
         )
     return build.finish(
         "The largest run is the least of three monomials, and each rules where it is the least. "
-        "Where b_0 = n N_0 two of them agree: critical batch and budget are tight at once, "
-        "so either alone proves the bound, and each has its own multipliers. The "
-        "value is continuous there, its elasticities are not: more devices alone, or a larger "
-        "batch alone, gain nothing, less of either loses in proportion. Without any of the "
+        "Where b_0 = n N_0, and the energy is enough, two of them agree: critical batch and budget "
+        "are tight at once, so either alone proves the bound, and each has its own multipliers. "
+        "The value is continuous there, its elasticities are not: more devices alone, or a larger "
+        "batch alone, gain nothing, less of either loses in proportion. A run that the energy "
+        "limits leaves devices and batch free: N is anything from J_0/(e_op C t_d) to the lesser "
+        "of N_0 and b_0/n. Without any of the "
         f"three the solver says: {_unbounded(free)}. With a demand T_min beyond any of the three "
         "bounds it says which constraints contradict each other, as in the last row of the table.",
         (
             NumbersTable(
-                "At C = 1e15 FLOP/s, t_d = 8e6 s, n = 600 tokens, b_0 = 3e6 tokens, "
-                "e_op = 1e-12 J/FLOP",
-                ("N_0", "J_0", "largest T", "rules", "least N at T_min = 2e25 FLOP"),
+                "At " + ", ".join(f"{x} = {_with_unit(x)}" for x in NUMBERS if x != "J_0"),
+                ("N_0", "J_0", "largest T", "rules",
+                 f"least N at T_min = {inline(Number(DEMAND, 'FLOP'))}"),
                 tuple(_row(limit.program, fewest.program, setting) for setting in SETTINGS),
             ),
         ),
         limit,
     )
+
+
+def _with_unit(name: str) -> str:
+    return inline(Number(sp.Rational(NUMBERS[name]), notation(name).unit))
 
 
 def _row(
@@ -129,7 +142,7 @@ def _row(
     limit = solve(largest)
     value = limit.at(at)
     rules = [p.name for p in limit.pieces if (p.bound.evaluate(at) / value - 1) < 1e-20]
-    demanded = {**at, symbol("T_min"): sp.Integer(2 * 10**25)}
+    demanded = {**at, symbol("T_min"): DEMAND}
     needed = solve(fewest)
     try:
         verdict = f"N = {int(needed.at(demanded))}"

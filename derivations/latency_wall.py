@@ -27,8 +27,9 @@ def derive() -> Derivation:
     build = DerivationBuilder(
         "latency-wall",
         "Latency wall",
-        "A step passes every block forward and backward, one product after the other, and each "
-        "takes at least the latency tau. How large can a run be, however many devices it has?",
+        "A step passes every block forward and backward, one product after the other: two forward, "
+        "and two for the gradients of activations. Each takes at least the latency tau. How large "
+        "can a run be, however many devices it has?",
         domain(),
     )
     for name in ("parameters", "tokens", "compute", "depth", "critical batch", "latency"):
@@ -55,9 +56,10 @@ def derive() -> Derivation:
         solve_for=T,
     )
     return build.finish(
-        "The wall depends on no rate of any device: on the critical batch at its depth, the time "
-        "allowed, the latency, the sparsity and the tokens for each parameter. It holds for alpha "
-        "below 1/2; its ratio to T_0 is then that at alpha = 0 to the power 1/(1 - 2 alpha)."
+        "The wall depends on no rate of any device: on the critical batch and the depth at T_0 and "
+        "how they grow, the time allowed, the latency, the sparsity and the tokens for each "
+        "parameter. It holds for alpha below 1/2: its ratio to T_0 is then that at alpha = 0 to "
+        "the power 1/(1 - 2 alpha). For alpha above 1/2 the same relations bound T from below."
     )
 
 

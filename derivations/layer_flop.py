@@ -7,8 +7,11 @@ from symscale.costs.cost import Cost, cost, total
 from symscale.costs.transformer.architecture import transformer
 from symscale.costs.transformer.component import Component, Role
 from symscale.costs.transformer.model import Transformer
-from symscale.derivation.steps import Derivation, DerivationBuilder
+from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
+from symscale.facts.models.zoo import load_model
 from symscale.language.symbols import TWO_CS, symbol, symbols
+from symscale.pages.formats.document import Number
+from symscale.pages.formulas import formula
 from symscale.pages.of.derive import show
 from symscale.studies.training.constraints import quantity
 
@@ -21,9 +24,11 @@ def derive() -> Derivation:
     build = DerivationBuilder(
         "layer-flop",
         "FLOP of a Transformer",
-        "A Transformer of L blocks, d_model wide, with an MLP of 4 d_model, sees b tokens in "
-        "sequences of n_ctx. How many FLOP does a step take, how many of them are attention's, "
-        "and how far is 6 P b from them, P the weights of the blocks?",
+        "A Transformer of L blocks, d_model wide, sees b tokens in sequences of n_ctx. Its "
+        "attention is multi-head, with heads of width d_model/n_heads and as many key and value "
+        "heads; its MLP has two products, without a gate, and a hidden layer of 4 d_model. How "
+        "many FLOP does a step take, how many of them are attention's, and how far is 6 P b from "
+        "them, P the weights of the blocks?",
     )
     attention = parts[Role.ATTENTION]
     facts = {
@@ -80,15 +85,31 @@ def derive() -> Derivation:
             whole, 6 * P * b * (1 + n / (6 * d) + V / (12 * L * d)), "==",
             "12 L d_model^2 are the weights", facts={P: weights.expr * L},
         ),
-        "6 P b is the leading term; n_ctx/(6 d_model) + n_vocab/(12 L d_model) is its relative "
-        "error", ["weights"],
+        "6 P b is the leading term of sequences well below 6 d_model and a vocabulary well below "
+        "12 L d_model", ["weights"],
     )
+    error = {"attention": n / (6 * d), "logits": V / (12 * L * d)}
+    build.rewrite(
+        "excess",
+        told((3 * blocks + 3 * logits) / (6 * P * b), {**values, P: weights.expr * L},
+             1 + sp.Add(*error.values()), "a step over 6 P b"),
+        "what a step takes over 6 P b: beyond it, a term for attention and one for the logits",
+        [*names, "F_logits", "weights"],
+    )
+    gpt_3 = load_model("gpt-3")
+    sizes = {d: gpt_3.d_model, L: gpt_3.layers, n: gpt_3.context, V: gpt_3.vocabulary}
+    beyond = {name: sp.Rational(part.xreplace(sizes)) for name, part in error.items()}
+    shown = " and ".join(f"{float(100 * x):.2g} % for {name}" for name, x in beyond.items())
+    masked = values[symbol("F_core")] / 2
+    rows = tuple((name, Number(x, "", 3)) for name, x in beyond.items())
     return build.finish(
         "A step takes 72 b L d_model^2 FLOP times 1 + n_ctx/(6 d_model) + n_vocab/(12 L d_model), "
-        "and with full recomputation a third more in the blocks. For GPT-3 (d_model 12288, 96 "
-        "blocks, n_ctx 2048) 6 P b falls short by 2.8 % for attention and 0.4 % for the logits. "
-        "Norms, softmax and activations are not counted; nor is what a kernel saves that skips "
-        "the masked half of the scores, 2 b L d_model n_ctx forward."
+        "and with full recomputation a third more in the blocks. For GPT-3 (d_model "
+        f"{sizes[d]}, {sizes[L]} blocks, n_ctx {sizes[n]}, n_vocab {sizes[V]}) that is, beyond "
+        f"6 P b, {shown}. Norms, softmax and activations are not counted; nor is what a kernel "
+        "saves that skips the masked half of the scores, in long sequences "
+        f"{formula.text(masked)} forward.",
+        (NumbersTable("What a step of GPT-3 takes beyond 6 P b", ("for", "share"), rows),),
     )
 
 

@@ -13,7 +13,7 @@ from symscale.algebra.rewrites.least import least
 from symscale.algebra.rewrites.rewrite import drop_ones, substitute
 from symscale.costs.cost import cost
 from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
-from symscale.language.symbols import SCALING_BOOK, symbol, symbols
+from symscale.language.symbols import SCALING_BOOK, symbols
 from symscale.pages.formats.document import Number
 from symscale.pages.of.derive import show
 from symscale.studies.mesh.costs import data_time, mesh_mlp, pass_time, tensor_time
@@ -24,16 +24,23 @@ QUESTION = (
     "parallelism of degree N_TP, on mesh axes of their own. In a forward pass weights are "
     "gathered and activations all-reduced. Which N_DP takes the least time, and how many tokens "
     "must a device have so that arithmetic takes longer than communication: where the two "
-    "collectives follow one another, and where they overlap? In the letters of the scaling book: "
-    "B = b, D = d_model, F = d_ff, X = N_DP, Y = N_TP, M_X = M_DP, M_Y = M_TP; its W counts bytes, "
-    "two to a word, so its A = C/W is C/(2 W_axis) here; its T_math, T_FSDP and T_TP are t_math, "
-    "t_DP and t_TP, for L blocks."
+    "collectives follow one another, and where they overlap? Both degrees are at least 1. In the "
+    "letters of the scaling book: B = b, D = d_model, F = d_ff, X = N_DP, Y = N_TP, M_X = M_DP, "
+    "M_Y = M_TP; its W counts bytes, two to a word, so its A = C/W is C/(2 W_axis) here; its "
+    "T_math, T_FSDP and T_TP are t_math, t_DP and t_TP, for L blocks."
 )
+
+C, W_axis = symbols("C W_axis")
+FIGURES = {C: 459 * 10**12, W_axis: 9 * 10**10}
+"""The scaling book's figures of a TPU v5p: FLOP/s, and words/s along a mesh axis."""
+FEW = 8
+"""So few of them that the degrees which balance both collectives leave N_DP below 1."""
 
 
 def derive() -> Derivation:
     """Derive the best degrees, the ratio of times there, and the least batch."""
     b, N, N_DP, N_TP, t_DP, t_TP, t_math = symbols("b N N_DP N_TP t_DP t_TP t_math")
+    d_ff, M_DP, M_TP = symbols("d_ff M_DP M_TP")
     model = mesh_mlp()
     gather, reduce = data_time(model.gather_words), tensor_time(model.reduction_words("forward"))
     arithmetic = pass_time(model, "forward")
@@ -55,6 +62,10 @@ def derive() -> Derivation:
               "if the collectives overlap with each other: each hides behind the arithmetic"),
         below("reduction hides", quantity("t_TP"), quantity("t_math"),
               "and so does the other"),
+        below("one group", cost(sp.Integer(1), "1"), quantity("N_DP"),
+              "there is a group of devices at least"),
+        below("one device", cost(sp.Integer(1), "1"), quantity("N_TP"),
+              "and a device in a group at least"),
     ]
     for constraint in overlapped:
         build.assume_constraint(constraint)
@@ -113,41 +124,65 @@ def derive() -> Derivation:
     program = Program(
         "overlapped", "Collectives that overlap with each other", "minimize", Monomial.of(b),
         (b, N_DP, N_TP, t_DP, t_TP, t_math), tuple(overlapped),
-        piece_names={frozenset({"gather hides", "reduction hides"}): "overlapped"},
+        piece_names={
+            frozenset({"gather hides", "reduction hides"}): "overlapped",
+            frozenset({"gather hides", "one group"}): "one group only",
+        },
     )
     limit = solve(program)
-    (piece,) = limit.pieces
+    reasons = {
+        "overlapped": (
+            "the constraints of overlapping collectives multiply to a bound without N_DP and N_TP",
+            "it is attained, at the degrees at which both collectives take as long as the "
+            "arithmetic",
+        ),
+        "one group only": (
+            "so do those of the gather alone, since there is a group at least",
+            "on fewer devices tensor parallelism is all there is, and the gather, whose traffic is "
+            "overstated most here, takes as long as the arithmetic",
+        ),
+    }
+    (wide_enough,) = (c for c in limit.feasibility if "reduction hides" in c.binding)
     build.product(
-        "least batch, overlapped", piece.multipliers,
-        "the constraints of overlapping collectives multiply to a bound without N_DP and N_TP",
-        solve_for=b,
+        "least width", wide_enough.multipliers,
+        "with a device in a group at least, the reduction hides behind no arithmetic of a smaller "
+        "hidden layer, whatever the batch",
+        solve_for=d_ff,
     )
-    build.attain(
-        "least batch, overlapped, attained", certify(limit, piece),
-        "it is attained, at the degrees at which both collectives take as long as the arithmetic",
-    )
-    d_ff, M_DP, M_TP = symbols("d_ff M_DP M_TP")
+    for piece in sorted(limit.pieces, key=lambda p: p.name == "overlapped"):
+        bounds, attains = reasons[piece.name]
+        build.product(f"least batch, {piece.name}", piece.multipliers, bounds, solve_for=b)
+        build.attain(f"least batch, {piece.name}, attained", certify(limit, piece), attains)
     mesh = {N: 64, b: 48000, d_ff: 32768, M_DP: 2, M_TP: 1}
+    least_batch = limit.piece("overlapped").expr
+    few = {s: sp.Integer(v) for s, v in (FIGURES | mesh | {N: FEW}).items()}
     rows = (
         ("N_DP on 64 devices, 48000 tokens", Number(_number(best, mesh), "", 7)),
         ("b/N, one after the other", Number(_number(bound / N, mesh), "token", 7)),
-        ("b/N, overlapped", Number(_number(piece.expr / N, mesh), "token", 7)),
+        ("b/N, overlapped", Number(_number(least_batch / N, mesh), "token", 7)),
+        (f"b/N, overlapped, {FEW} devices: N_DP = 1",
+         Number(sp.Float(limit.at(few) / FEW, 25), "token", 7)),
     )
     return build.finish(
         "The best N_DP is the root of (b/d_ff) (M_DP/M_TP) N: it grows with the batch, and both "
         "collectives take equally long there. The ratio of arithmetic to communication is the "
-        "book's sqrt(B F M_X M_Y/N)/(2 A); it grows as the square root of the batch. One after "
-        "the other, a pass is compute-bound, at the best degrees, iff b/N >= "
-        "C^2/(W_axis^2 M_DP M_TP d_ff), the book's 4 A^2/(M_X M_Y F); where they overlap with each "
-        "other a quarter of that will do. Where the best N_DP is below 1 or above N, the nearer of "
-        "the two is best, and only one kind of parallelism is left (derivation "
-        "'compute-bound'). Degrees are real numbers here, and the times overstated, since every "
-        "N - 1 is written N: by at most a factor 2 where both degrees are at least 2, so that the "
-        "least batch, which is quadratic in them, is overstated by at most a factor 4.",
+        "book's sqrt(B F M_X M_Y/N)/(2 A); it grows as the square root of the batch. Where that "
+        "N_DP is below 1 or above N, the nearer of the two is best, and only one kind of "
+        "parallelism is left (derivation 'compute-bound'). One after the other, a pass is "
+        "compute-bound, at the best degrees, if b/N >= C^2/(W_axis^2 M_DP M_TP d_ff), the book's "
+        "4 A^2/(M_X M_Y F). Where they overlap with each other a quarter of that will do, from "
+        "N = 2 M_TP W_axis d_ff/C devices on. On fewer, N_DP would be below 1: then N_DP = 1, and "
+        "what is taken for the gather asks for C/(2 M_DP W_axis) tokens, though a single group "
+        "gathers nothing. Degrees are real numbers here, and the times overstated, since every "
+        "N - 1 is written N: so these batches suffice, and are not necessary. Where both degrees "
+        "are at least 2 the times are overstated by at most a factor 2, and the least batches, "
+        "which are quadratic in them, are at most 4 times the least with which any such degrees "
+        "are compute-bound.",
         (
             NumbersTable(
-                "On a TPU v5p, with the scaling book's figures (4.59e14 FLOP/s, 1.8e11 byte/s a "
-                "mesh axis, 2 bytes a word), d_ff = 32768, M_DP = 2, M_TP = 1",
+                f"On a TPU v5p, with the scaling book's figures ({FIGURES[C] / 1e14:g}e14 FLOP/s, "
+                f"{2 * FIGURES[W_axis] / 1e11:g}e11 byte/s a mesh axis, 2 bytes a word), "
+                f"d_ff = {mesh[d_ff]}, M_DP = {mesh[M_DP]}, M_TP = {mesh[M_TP]}",
                 ("quantity", "value"), rows,
             ),
         ),
@@ -156,8 +191,7 @@ def derive() -> Derivation:
 
 
 def _number(formula: sp.Expr, values: dict[sp.Symbol, int]) -> sp.Float:
-    figures = {symbol("C"): 459 * 10**12, symbol("W_axis"): 9 * 10**10}
-    at = {s: sp.Integer(v) for s, v in (figures | values).items()}
+    at = {s: sp.Integer(v) for s, v in (FIGURES | values).items()}
     return sp.Float(sp.N(formula.xreplace(at), 25), 25)
 
 

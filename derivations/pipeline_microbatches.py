@@ -44,7 +44,8 @@ def derive() -> Derivation:
     lowest = build.rewrite(
         "least time",
         least(
-            terms, [m], "choose m, as a real number, so that the sum is least",
+            terms, [m],
+            "choose m, as a real number, so that the sum is least, for N_PP above 1",
             bounds=[1 / m], lower={N_PP: sp.Integer(1)},
         ),
     ).statement.rhs

@@ -61,10 +61,12 @@ def derive() -> Derivation:
     )
     return build.finish(
         "Up to as many devices as the d_model x d_ff matrix of weights has squares a x a, some "
-        "split hides its traffic. (Both splits are at least 1 where N_TP is at least d_ff/d_model "
-        "and d_model/d_ff.) The bound is cautious: with the -1 kept the arithmetic hides the "
-        "traffic of more devices, though at most of 4 times as many where both splits are at "
-        "least 2, since the traffic is overstated by at most a factor 2 there and enters squared.",
+        "split hides its traffic. Both of the best splits are at least 1 where N_TP is at least "
+        "d_ff/d_model and d_model/d_ff; below, the wider dimension alone is split, the other has "
+        "no traffic, and that hides too. The bound is cautious: with the -1 "
+        "kept the arithmetic hides the traffic of more devices, though, by plans with both splits "
+        "at least 2, of at most 4 times as many, since the traffic is overstated by at most a "
+        "factor 2 there and enters squared.",
         (NumbersTable("The width a", ("device", "a"), rows),),
     )
 

@@ -59,8 +59,10 @@ def derive() -> Derivation:
         "arithmetic, network, memory, pipeline and batch together; the latency wall binds latency "
         "and batch, whatever the rates of the device. Only the difference alpha of the growth of "
         "batch and depth matters. The constraint 'shape' has multiplier zero: no piece depends on "
-        "d_ff/d_model. The limit is cautious, since the network constraint drops the -1 of every "
-        "all-reduce (derivation 'tensor-shard').",
+        "d_ff/d_model. The limit is cautious in that the network constraint drops the -1 of every "
+        "all-reduce (derivation 'tensor-shard'), and generous in that degrees are any positive "
+        "numbers, also below 1, and that what was left out takes no time (limits --full asks for "
+        "degrees of at least 1).",
         (
             NumbersTable(
                 "At alpha = 0, E = 1, b_0 = 4e6 tokens, L_0 = 100, t_d = 365.25/4 days; "

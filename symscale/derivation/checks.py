@@ -15,6 +15,7 @@ from symscale.algebra.rewrites.convexity import check_minimum, derivative_at
 from symscale.algebra.rewrites.rewrite import Rewrite, relate
 from symscale.algebra.rewrites.sampling import DIGITS, TOLERANCE, holds, sample, shown, value_of
 from symscale.answers import Answer
+from symscale.derivation.regions import not_attained
 from symscale.derivation.steps import (
     Derivation,
     Step,
@@ -89,8 +90,13 @@ def check_derivation(derivation: Derivation, seed: int = 0) -> tuple[StepCheck, 
         for key in step.premises:
             if key not in earlier:
                 raise CheckFailedError(f"{label}: no earlier step is labelled {key!r}")
+        if step.region != derivation.region_of(step):
+            raise CheckFailedError(f"{label}: it does not say where it holds")
         checks.append(_check_step(label, derivation, step, rng))
         earlier.add(step.key)
+    proofs = [s.certificate for s in derivation.steps if s.certificate is not None]
+    for name in not_attained(derivation.limit, proofs):
+        raise CheckFailedError(f"{derivation.name}: {name!r} is not attained where it rules")
     return tuple(checks)
 
 

@@ -20,6 +20,7 @@ from symscale.algebra.products.program import Constraint
 from symscale.algebra.rewrites.rewrite import Relation, Rewrite, relate
 from symscale.answers import Shown
 from symscale.costs.cost import Cost
+from symscale.derivation.regions import at_meeting, intervals
 from symscale.errors import FormulaError
 from symscale.kernel.certificate import Certificate
 
@@ -49,6 +50,7 @@ class Step:
             choice makes both sides equal.
         certificate: The certificate that it rests on.
         logic: Whether it follows from its premises, or suffices for them.
+        region: Intervals of exponents that it rests on, and where two bounds that meet rule.
     """
 
     key: str
@@ -60,15 +62,18 @@ class Step:
     rewrite: Rewrite | None = None
     certificate: Certificate | None = None
     logic: Logic = "follows"
+    region: tuple[Relational, ...] = ()
 
     @property
     def conditions(self) -> tuple[Relational, ...]:
-        """Where an optimum is attained, or a choice allowed: conditions on the parameters."""
-        if self.kind == "choice" and self.rewrite is not None:
-            return tuple(c for c in self.rewrite.admissible if isinstance(c, Relational))
-        if self.certificate is None:
-            return ()
-        return tuple(Condition(c).relational for c in self.certificate.conditions)
+        """Where it holds, an optimum is attained, or a choice allowed."""
+        own: tuple[Relational, ...] = ()
+        if self.certificate is not None:
+            own = tuple(Condition(c).relational for c in self.certificate.conditions)
+        elif self.rewrite is not None:
+            given = self.rewrite.admissible if self.kind == "choice" else self.rewrite.conditions
+            own = tuple(c for c in given if isinstance(c, Relational))
+        return (*own, *self.region)
 
     @property
     def is_given(self) -> bool:
@@ -177,6 +182,17 @@ class Derivation(Shown):
                 return step
         raise FormulaError(f"{self.name}: no step is labelled {key!r}")
 
+    def region_of(self, step: Step) -> tuple[Relational, ...]:
+        """What a step of it must say of where it holds, beside its rewrite or certificate."""
+        if step.is_given:
+            return ()
+        region = intervals(self.domain, step.statement, step.premises.values())
+        if step.kind == "meeting" and isinstance(step.statement.lhs, sp.Symbol):
+            proofs = [self.step(key).certificate for key in step.premises]
+            ratios = [c for p in proofs if p is not None for c in p.conditions]
+            region = (*at_meeting(ratios, step.statement.lhs, step.statement.rhs), *region)
+        return region
+
     @property
     def result(self) -> Relational:
         """The statement of the last step."""
@@ -220,6 +236,7 @@ class DerivationBuilder:
             raise FormulaError(f"two steps are labelled {step.key!r}")
         for key in step.premises:
             self._derivation.step(key)
+        step = replace(step, region=self._derivation.region_of(step))
         self._derivation = replace(self._derivation, steps=(*self._derivation.steps, step))
         return step
 

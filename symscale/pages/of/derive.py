@@ -139,16 +139,18 @@ def _convexity(rewrite: Rewrite) -> list[Inline]:
 
 def _logic(step: Step) -> list[Inline]:
     """How the step stands to what was given, where it does not simply follow."""
-    if step.conditions:
-        return [" This is so where ", *_list(step.conditions), "."]
+    limited = step.kind in ("choice", "optimum")
+    conditions = step.conditions if limited else step.region
+    words: list[Inline] = [" This is so where ", *_list(conditions), "."] if conditions else []
     if step.logic == "follows":
-        return []
+        return words
     (first, *_) = step.premises
     if step.logic == "suffices":
         choice = step.rewrite is not None and step.rewrite.relation == ">="
-        return [f" {'For that choice this' if choice else 'This'} suffices for ({first})."]
+        return [*words, f" {'For that choice this' if choice else 'This'} suffices for ({first})."]
     enough = step.rewrite is not None and bool(step.rewrite.equality)
-    return [f" This is necessary for ({first}){', and for that choice sufficient' * enough}."]
+    also = ", and for that choice sufficient" * enough
+    return [*words, f" This is necessary for ({first}){also}."]
 
 
 def _list(relations: Sequence[sp.Basic | formula.AtMost]) -> list[Inline]:
@@ -215,7 +217,6 @@ def derivation_data(found: CheckedDerivation) -> dict[str, Json]:
             "conditions": [str(c) for c in step.conditions],
         }
         if step.rewrite is not None and step.kind != "choice":
-            entry["conditions"] = [str(c) for c in step.rewrite.conditions]
             entry["equal_where"] = [str(c) for c in step.rewrite.equality]
             factor = step.rewrite.factor
             entry["factor"] = None if factor is None else str(factor)

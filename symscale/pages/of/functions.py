@@ -60,18 +60,15 @@ def _of_step(derivation: Derivation, step: Step) -> Function | None:
     words = _WORDS[type(step.statement)]
     meaning = notation(left).meaning if str(left) in NOTATION else ""
     shown = f"{formula.text(left)}{f' ({meaning})' if meaning else ''}"
-    conditions = [*step.conditions]
-    if step.rewrite is not None and step.kind == "rewrite":
-        conditions += [c for c in step.rewrite.conditions if isinstance(c, Relational)]
+    used = right.free_symbols
     return Function(
         identifier(derivation.name, step.key),
         f"{step.key}: {step.reason}. {shown} {words}",
         _unit(left) or _unit(right),
         (right,),
-        requires=(
-            *conditions, *_exponents(derivation.domain, right.free_symbols),
-            *_lower(derivation, right.free_symbols),
-        ),
+        requires=tuple(dict.fromkeys((
+            *step.conditions, *_exponents(derivation.domain, used), *_lower(derivation, used),
+        ))),
     )
 
 
