@@ -14,6 +14,7 @@ from symscale.studies.requests.plan_options import PlanOptions
 from symscale.studies.requests.transformer import transformer_request
 from symscale.studies.training.constraints import quantity
 
+DEGREE = 8
 DEVICES = ("v100-sxm", "a100-sxm", "h100-sxm", "b200-sxm")
 
 
@@ -43,7 +44,7 @@ def derive() -> Derivation:
         "divide by r_comm: what stands on the left is k", ["share"],
     )
     rows = []
-    request = transformer_request("gpt-3", PlanOptions(tp=8, sequence_parallel=False))
+    request = transformer_request("gpt-3", PlanOptions(tp=DEGREE, sequence_parallel=False))
     targets = (sp.Rational(1, 4), sp.Rational(1, 2), sp.Rational(3, 4))
     for name in DEVICES:
         answer = ratio_answer(request, targets=targets, hardware=name)
@@ -60,8 +61,8 @@ def derive() -> Derivation:
         "k below 1 says that the share is passed already.",
         (
             NumbersTable(
-                "GPT-3 at N_TP = 8 in a node, at the sustained rate where one is stated, else at "
-                "the peak", header, tuple(rows),
+                f"GPT-3 with tensor parallelism over {DEGREE} devices in a node, at the sustained "
+                "rate where one is stated, else at the peak", header, tuple(rows),
             ),
         ),
     )

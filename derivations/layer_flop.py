@@ -25,8 +25,8 @@ def derive() -> Derivation:
         "layer-flop",
         "FLOP of a Transformer",
         "A Transformer of L blocks, d_model wide, sees b tokens in sequences of n_ctx. Its "
-        "attention is multi-head, with heads of width d_model/n_heads and as many key and value "
-        "heads; its MLP has two products, without a gate, and a hidden layer of 4 d_model. How "
+        "attention is multi-head: queries, keys and values are d_model wide each, all heads "
+        "together; its MLP has two products, without a gate, and a hidden layer of 4 d_model. How "
         "many FLOP does a step take, how many of them are attention's, and how far is 6 P b from "
         "them, P the weights of the blocks?",
     )

@@ -27,12 +27,15 @@ from commands import FORMATS, answer, refusal
 from json_formulas import evaluated, ratio, sides
 from latex import NAMES, compile_latex
 from places import ROOT
+from symscale.algebra.certify.products import certify_at
+from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.rewrites.rewrite import rearrange
 from symscale.costs.cost import cost
 from symscale.derivation.checks import check_derivation
 from symscale.derivation.library import derivation_titles, load_derivation
 from symscale.derivation.steps import Derivation, DerivationBuilder, Step
 from symscale.errors import CheckFailedError, FormulaError, UnitError, UnknownNameError
+from symscale.kernel.certificate import Certificate
 from symscale.language.symbols import NOTATION, symbol, symbols
 from symscale.pages.formats.document import Number
 
@@ -383,11 +386,37 @@ def other_bound(step: Step) -> Step:
     return certified(step, bound=step.certificate.bound ** 2)
 
 
+def at_the_vertex() -> Certificate | None:
+    """A true certificate of the piece 'power', whose run takes all of the critical batch."""
+    limit = load_derivation("kinds-of-answers").limit
+    assert limit is not None
+    T, N, b, b_0, n, J_0, e_op = symbols("T N b b_0 n J_0 e_op")  # noqa: N806
+    point = {T: J_0 / e_op, N: b_0 / n, b: b_0}
+    return certify_at(limit, limit.piece("power"), {x: Monomial.of(v) for x, v in point.items()})
+
+
 TWO, HALF = sp.Integer(2), sp.Rational(1, 2)
 N_TP_model, N_TP_ff = symbols("N_TP_model N_TP_ff")
 ATTAINED = "data movement, attained"
 
 FAULTS: dict[str, Fault] = {
+    # Regions
+    "a power without the interval of its exponent": Fault(
+        "latency-wall", "latency wall", lambda s: replace(s, region=())
+    ),
+    "a power in a wider interval": Fault(
+        "latency-wall", "latency wall", lambda s: replace(s, region=(symbol("alpha") < 1,))
+    ),
+    "a least value without the signs of its exponents": Fault(
+        "compute-optimal", "least loss", lambda s: replace(s, region=())
+    ),
+    "bounds that meet without what they need": Fault(
+        "utilization-cliffs", "first cliff", lambda s: replace(s, region=s.region[1:])
+    ),
+    "a piece that is attained in a part of its region": Fault(
+        "kinds-of-answers", "power, attained",
+        lambda s: replace(s, certificate=at_the_vertex()),
+    ),
     # Rewrites
     "a factor that is too small": Fault(
         "tensor-shard", "without -1", lambda s: rewritten(s, factor=sp.Rational(3, 2))
