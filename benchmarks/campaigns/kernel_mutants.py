@@ -29,7 +29,10 @@ ROOT = Path(__file__).resolve().parents[2]
 KERNEL = ROOT / "symscale" / "kernel"
 TESTS = ("test_theorems.py", "test_forgeries.py", "test_kernel_arithmetic.py")
 PATIENCE = 120  # seconds of a mutant that does not end
-LEFT_ALONE = {"limits.py", "sentences.py", "__init__.py"}
+LEFT_ALONE = {
+    "limits.py", "sentences.py", "__init__.py",
+    "certificate.py", "checker.py", "sum_certificate.py", "sum_checker.py",
+}
 
 _SWAPS: dict[type, type] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -72,8 +75,6 @@ def places(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
             yield "constant", number, 0
         elif isinstance(node, ast.If | ast.While | ast.IfExp):
             yield "never", number, 0
-        elif isinstance(node, ast.If):
-            yield "always", number, 0
         elif isinstance(node, ast.Raise | ast.AugAssign) or (
             isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
         ):
