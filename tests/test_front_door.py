@@ -45,7 +45,7 @@ ASKED: dict[str, Callable[[], Any]] = {
 }
 
 FIGURES = {"limits", "limits --full", "cliffs", "solve --sweep", "simulate"}
-CODE = {"limits", "limits --full", "cliffs", "derive", "ratio"}
+CODE = {"limits", "limits --full", "cliffs", "derive", "ratio", "solve", "solve --sweep"}
 PROOFS = {"limits", "limits --full", "cliffs", "solve", "solve --sweep"}
 
 

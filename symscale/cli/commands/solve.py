@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from symscale.cli.options.study import SetOption
-from symscale.cli.output.output import Output, Writes, emit
+from symscale.cli.output.output import WITH_CODE, Output, Writes, emit
 from symscale.cli.output.progress import progress_line
 from symscale.errors import InputError
 
@@ -16,7 +16,7 @@ def solve(
     output: Annotated[
         Output,
         Writes(
-            certificate="Write the proof, for `symscale check`.",
+            WITH_CODE, certificate="Write the proof, for `symscale check`.",
             plot="Draw the sweep: one parameter a curve, two a map of regions. FILE ends in "
             ".pdf, .svg or .png.",
         ),

@@ -1,7 +1,8 @@
 """Closed forms as functions in Python (NumPy), C and JavaScript.
 
 The text of a formula is that of SymPy's code printers. Around it stand the units and
-meanings of the arguments, and the region: outside of it a function returns NaN.
+meanings of the arguments, and the region: arguments become floats, and outside of the
+region a function returns NaN, whatever they are.
 """
 
 import json
@@ -9,24 +10,17 @@ import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from types import MappingProxyType
-from typing import Any
 
 import sympy as sp
 from sympy.core.relational import Relational
-from sympy.printing.c import C99CodePrinter
-from sympy.printing.jscode import JavascriptCodePrinter
-from sympy.printing.numpy import NumPyPrinter
 
-from symscale.errors import TooLargeError
-from symscale.language.symbols import NOTATION
+from symscale.language.symbols import NOTATION, Notation
 from symscale.pages.formulas import formula
+from symscale.pages.formulas.programs import expression
 from symscale.version import __version__
 
 _WIDTH = 92
-_LARGEST_INT = 2**31 - 1
-_SIGNS = {sp.Eq: "==", sp.Le: "<=", sp.Ge: ">=", sp.Lt: "<", sp.Gt: ">"}
 
 
 @dataclass(frozen=True)
@@ -37,10 +31,11 @@ class Function:
         name: Its name, an identifier.
         meaning: What it returns, in words.
         unit: Unit of what it returns, or "".
-        values: The closed form; or, with names, those of which one is the optimum.
-        names: For a function that returns which piece rules: the pieces' names.
+        values: The closed form; or several, of which the least or greatest is the optimum.
+        names: For a function that returns which value is the optimum: their names.
         least: Whether of several values the least is the optimum.
         requires: Where it holds; elsewhere the function returns NaN.
+        cases: Where each value counts; by default all do everywhere.
     """
 
     name: str
@@ -50,20 +45,25 @@ class Function:
     names: tuple[str, ...] = ()
     least: bool = True
     requires: tuple[Relational, ...] = ()
+    cases: tuple[tuple[Relational, ...], ...] = ()
 
     @property
     def arguments(self) -> tuple[sp.Symbol, ...]:
         """The symbols it depends on, by name."""
-        found = {s for e in (*self.values, *self.requires) for s in e.free_symbols}
-        return tuple(
-            sorted((s for s in found if isinstance(s, sp.Symbol)), key=lambda s: str(s).casefold())
-        )
+        parts = (*self.values, *self.requires, *(c for case in self.cases for c in case))
+        found = {s for e in parts for s in e.free_symbols if isinstance(s, sp.Symbol)}
+        return tuple(sorted(found, key=lambda s: str(s).casefold()))
 
     @property
     def conditions(self) -> tuple[Relational, ...]:
         """What must hold: positive arguments, and the region."""
         positive = [sp.Gt(s, 0, evaluate=False) for s in self.arguments if s.is_positive]
         return (*positive, *self.requires)
+
+    @property
+    def pairs(self) -> list[tuple[tuple[Relational, ...], sp.Expr]]:
+        """The values, each with where it counts."""
+        return list(zip(self.cases or ((),) * len(self.values), self.values, strict=True))
 
 
 def identifier(*words: str) -> str:
@@ -75,92 +75,6 @@ def identifier(*words: str) -> str:
     """
     name = re.sub(r"[^a-z0-9]+", "_", " ".join(words).lower()).strip("_")
     return name if name and not name[0].isdigit() else f"f_{name}"
-
-
-def _number(value: int) -> str:
-    """A whole number; beyond what C's int holds as a double."""
-    if abs(value) <= _LARGEST_INT:
-        return str(value)
-    try:
-        return repr(float(value))
-    except OverflowError:
-        raise TooLargeError("the formula has a number beyond what a double holds") from None
-
-
-class _Python(NumPyPrinter):
-    """NumPy's functions as `np.`."""
-
-    def _print_Integer(self, expr: sp.Integer) -> str:  # noqa: N802
-        return _number(int(expr))
-
-    def _print_Rational(self, expr: sp.Rational) -> str:  # noqa: N802
-        return f"{_number(int(expr.p))}/{_number(int(expr.q))}"
-
-    def _print_Min(self, expr: sp.Min) -> str:  # noqa: N802
-        return self._nested("np.minimum", expr)
-
-    def _print_Max(self, expr: sp.Max) -> str:  # noqa: N802
-        return self._nested("np.maximum", expr)
-
-    def _nested(self, function: str, expr: sp.Basic) -> str:
-        parts = [str(self._print(a)) for a in sorted(expr.args, key=str)]
-        return reduce(lambda a, b: f"{function}({a}, {b})", parts)
-
-
-class _C(C99CodePrinter):
-    """C99, without M_PI and the like, which strict compilers do not have."""
-
-    def __init__(self) -> None:
-        super().__init__({"math_macros": {}})  # type: ignore[no-untyped-call]
-
-    def _print_Integer(self, expr: sp.Integer) -> str:  # noqa: N802
-        return _number(int(expr))
-
-    def _print_Rational(self, expr: sp.Rational) -> str:  # noqa: N802
-        return f"{float(int(expr.p))!r}/{float(int(expr.q))!r}"
-
-
-class _JavaScript(JavascriptCodePrinter):
-    """JavaScript."""
-
-    def _print_Integer(self, expr: sp.Integer) -> str:  # noqa: N802
-        return _number(int(expr))
-
-    def _print_Rational(self, expr: sp.Rational) -> str:  # noqa: N802
-        return f"{_number(int(expr.p))}/{_number(int(expr.q))}"
-
-
-_PRINTERS: Mapping[str, Callable[[], Any]] = MappingProxyType(
-    {"python": _Python, "c": _C, "javascript": _JavaScript}
-)
-
-
-def expression(value: sp.Basic, language: str) -> str:
-    """Return a formula or a relation as an expression of a programming language.
-
-    Args:
-        value: The formula.
-        language: "python", "c" or "javascript".
-
-    Raises:
-        TooLargeError: If a number in it is beyond what a double holds.
-
-    Example:
-        >>> from symscale.language.symbols import symbols
-        >>> C, t_d = symbols("C t_d")
-        >>> expression(sp.Min(sp.sqrt(C), C**3*t_d/7), "c")
-        'fmin(sqrt(C), (1.0/7.0)*pow(C, 3)*t_d)'
-        >>> expression(sp.Le(C, 2*t_d, evaluate=False), "javascript")
-        'C <= 2*t_d'
-    """
-    if isinstance(value, Relational):
-        left, right = (expression(side, language) for side in (value.lhs, value.rhs))
-        return f"{left} {_SIGNS[type(value)]} {right}"
-    try:
-        printed = str(_PRINTERS[language]().doprint(value))
-    except OverflowError:
-        raise TooLargeError("the formula has a number beyond what a double holds") from None
-    return printed.replace("numpy.", "np.")
 
 
 def comment(text: str, mark: str, indent: str = "") -> list[str]:
@@ -181,12 +95,14 @@ def comment(text: str, mark: str, indent: str = "") -> list[str]:
     return [f"{mark} {line}{'.' if line.endswith(chr(92)) else ''}" for line in lines]
 
 
-def _legend(functions: Sequence[Function], notes: Mapping[str, str]) -> list[str]:
+def _legend(
+    functions: Sequence[Function], notes: Mapping[str, str], entries: Mapping[str, Notation]
+) -> list[str]:
     """What the arguments of all functions are, with their units."""
-    found = {str(s): s for f in functions for s in f.arguments}
+    found = {str(s) for f in functions for s in f.arguments}
     lines = []
     for name in sorted(found, key=str.casefold):
-        entry = NOTATION.get(name)
+        entry = entries.get(name)
         unit = "" if entry is None or entry.unit == "1" else f" [{entry.unit}]"
         meaning = entry.meaning if entry else "a parameter"
         lines.append(f"{name}{unit}: {meaning}{notes.get(name, '')}")
@@ -197,105 +113,171 @@ def _remarks(function: Function, mark: str) -> list[str]:
     """What stands above a function: what it returns, and where it holds."""
     unit = "" if function.unit in ("", "1") else f" [{function.unit}]"
     lines = comment(f"{function.meaning}{unit}", mark)
-    if function.requires:
-        lines += comment("It holds where " + " and ".join(map(_plain, function.requires)), mark)
+    if function.conditions:
+        lines += comment("It holds where " + _all(function.conditions), mark)
+    for k, case in enumerate(function.cases):
+        if case:
+            label = f"'{function.names[k]}'" if function.names else f"value {k + 1}"
+            lines += comment(f"{label} counts where {_all(case)}", mark)
     return lines
 
 
-def _plain(relation: Relational) -> str:
-    return formula.text(relation)
+def _all(conditions: Sequence[Relational]) -> str:
+    """Conditions in words, the plain signs of arguments first and together."""
+    plain = [c for c in conditions if isinstance(c, sp.Gt) and c.lhs.is_Symbol and c.rhs == 0]
+    signs = [str(c.lhs) for c in plain]
+    others = [formula.text(c) for c in conditions if c not in plain]
+    return " and ".join(([f"{', '.join(signs)} > 0"] if signs else []) + others)
 
 
-def python(title: str, functions: Sequence[Function], notes: Mapping[str, str]) -> str:
-    """Return a Python module; its functions take numbers or NumPy arrays by keyword."""
-    lines = [*_head(title, functions, notes, "#"), "", "import numpy as np"]
+_PYTHON_HEAD = '''
+
+import numpy as np
+
+
+def _float(argument):
+    # Integers would overflow; one beyond all doubles counts as infinite.
+    try:
+        return np.asarray(argument, dtype=float)
+    except OverflowError:
+        scalar = np.ndim(argument) == 0
+        return np.asarray(np.inf if scalar else [_float(a) for a in argument])
+
+
+def _best(valid, sign, cases, names=None):
+    # The least value (sign 1) or the greatest (-1), or its name; without any, NaN or "".
+    values = [np.where(holds, sign*value, np.inf) for holds, value in cases]
+    valid, *values = np.broadcast_arrays(valid, *values)
+    place = np.argmin(values, axis=0)
+    best = sign*np.take_along_axis(np.array(values), place[None], axis=0)[0]
+    valid = valid & np.isfinite(best)
+    if names is None:
+        return np.where(valid, best, np.nan)[()]
+    return np.where(valid, np.array(names)[place], "")[()]
+'''
+
+
+def python(
+    title: str, functions: Sequence[Function], notes: Mapping[str, str],
+    entries: Mapping[str, Notation] = NOTATION,
+) -> str:
+    """Return a Python module; its functions take numbers, lists or NumPy arrays by keyword."""
+    lines = [*_head(title, functions, notes, entries, "#"), *_PYTHON_HEAD.splitlines()[1:]]
     for function in functions:
-        lines += ["", ""]
-        lines += _remarks(function, "#")
         names = ", ".join(map(str, function.arguments))
+        lines += ["", "", *_remarks(function, "#")]
         lines.append(f"def {function.name}({'*, ' if names else ''}{names}):")
-        values = [expression(v, "python") for v in function.values]
-        valid = " & ".join(f"({expression(c, 'python')})" for c in function.conditions) or "True"
-        if function.names:
-            pick = "argmin" if function.least else "argmax"
-            shown = ", ".join(json.dumps(n) for n in function.names)
-            lines.append(f"    names = np.array([{shown}])")
-            lines.append("    values = np.broadcast_arrays(")
-            lines += [f"        {v}," for v in values]
-            lines.append("    )")
-            value, other = f"names[np.{pick}(np.stack(values), axis=0)]", '""'
-        else:
-            (value,), other = values, "np.nan"
-        lines.append(f"    valid = {valid}")
-        lines.append('    with np.errstate(all="ignore"):')
-        lines.append(f"        return np.where(valid, {value}, {other})[()]")
+        if names:
+            lines.append(f"    {names}{'' if ',' in names else ','} = map(_float, [{names}])")
+        lines += ['    with np.errstate(all="ignore"):', "        valid = ("]
+        tests = [f"({test})" for test in _tests(function, "python", "np.inf")] or ["True"]
+        lines += [f"            {'& ' if k else ''}{test}" for k, test in enumerate(tests)]
+        lines += ["        )", f"        return _best(valid, {1 if function.least else -1}, ["]
+        for case, value in function.pairs:
+            holds = " & ".join(f"({expression(c, 'python')})" for c in case) or "True"
+            lines.append(f"            ({holds}, {expression(value, 'python')}),")
+        shown = ", ".join(json.dumps(n) for n in function.names)
+        lines.append(f"        ]{f', names=[{shown}]' if shown else ''})")
     return "\n".join(lines) + "\n"
 
 
-def c(title: str, functions: Sequence[Function], notes: Mapping[str, str]) -> str:
+def c(
+    title: str, functions: Sequence[Function], notes: Mapping[str, str],
+    entries: Mapping[str, Notation] = NOTATION,
+) -> str:
     """Return a C99 source file; its functions take doubles, in the order of the alphabet."""
-    lines = [*_head(title, functions, notes, "//"), "", "#include <math.h>"]
+    lines = [*_head(title, functions, notes, entries, "//"), "", "#include <math.h>"]
     for function in functions:
-        lines.append("")
-        lines += _remarks(function, "//")
         names = ", ".join(f"double {s}" for s in function.arguments) or "void"
         kind = "const char *" if function.names else "double "
-        lines.append(f"{kind}{function.name}({names}) {{")
-        lines += _guard(function, "c", '""' if function.names else "NAN")
-        lines += _body(function, "c", "double best = ", "const char *name = ", _c_string)
+        lines += ["", *_remarks(function, "//"), f"{kind}{function.name}({names}) {{"]
+        lines += _body(function, "c", _C_WORDS)
     return "\n".join(lines) + "\n"
 
 
-def javascript(title: str, functions: Sequence[Function], notes: Mapping[str, str]) -> str:
+_JS_HEAD = """"use strict";
+
+const _float = x => ["number", "bigint"].includes(typeof x) ? Number(x) : NaN;"""
+
+
+def javascript(
+    title: str, functions: Sequence[Function], notes: Mapping[str, str],
+    entries: Mapping[str, Notation] = NOTATION,
+) -> str:
     """Return a JavaScript file, a script and a CommonJS module; functions take one object."""
-    lines = [*_head(title, functions, notes, "//"), '"use strict";']
+    lines = [*_head(title, functions, notes, entries, "//"), _JS_HEAD]
     for function in functions:
-        lines.append("")
-        lines += _remarks(function, "//")
         names = ", ".join(map(str, function.arguments))
-        lines.append(f"function {function.name}({f'{{ {names} }}' if names else ''}) {{")
-        lines += _guard(function, "javascript", '""' if function.names else "NaN")
-        lines += _body(function, "javascript", "let best = ", "let name = ", json.dumps)
+        given = f"{{ {names} }} = {{}}" if names else ""
+        lines += ["", *_remarks(function, "//"), f"function {function.name}({given}) {{"]
+        if names:
+            lines.append(f"    [{names}] = [{names}].map(_float);")
+        lines += _body(function, "javascript", _JS_WORDS)
     names = ", ".join(f.name for f in functions)
     lines += ["", f'if (typeof module !== "undefined") module.exports = {{ {names} }};']
     return "\n".join(lines) + "\n"
 
 
 def _head(
-    title: str, functions: Sequence[Function], notes: Mapping[str, str], mark: str
+    title: str, functions: Sequence[Function], notes: Mapping[str, str],
+    entries: Mapping[str, Notation], mark: str,
 ) -> list[str]:
     lines = comment(title, mark)
     lines += comment(
-        f"Written by symscale {__version__}. All arguments but exponents are positive; "
-        "where a formula does not hold, its function returns NaN (a name: the empty string).",
+        f"Written by symscale {__version__}. Arguments are finite numbers; where a formula does "
+        "not hold, its function returns NaN (a name: the empty string).",
         mark,
     )
-    for line in _legend(functions, notes):
+    for line in _legend(functions, notes, entries):
         lines += comment(f"  {line}", mark, "      ")
     return lines
 
 
-def _guard(function: Function, language: str, other: str) -> list[str]:
-    valid = " && ".join(expression(c, language) for c in function.conditions)
-    return [f"    if (!({valid})) return {other};"] if valid else []
+def _tests(function: Function, language: str, infinity: str) -> list[str]:
+    """What must hold: arguments that are finite, positive where they stand for that; the region."""
+    bounds = ((s, "0" if s.is_positive else f"-{infinity}") for s in function.arguments)
+    joint = " & " if language == "python" else " && "
+    shown = [(f"{s} > {low}", f"{s} < {infinity}") for s, low in bounds]
+    if language == "python":
+        shown = [(f"({low})", f"({high})") for low, high in shown]
+    return [*map(joint.join, shown), *(expression(r, language) for r in function.requires)]
 
 
-def _body(
-    function: Function, language: str, best: str, name: str, quote: Callable[[str], str]
-) -> list[str]:
-    values = [expression(v, language) for v in function.values]
-    if not function.names:
-        return [f"    return {values[0]};", "}"]
-    (first, *others), (label, *labels) = values, function.names
-    lines = [f"    {best}{first};", f"    {name}{quote(label)};"]
-    kind, sign = best.partition(" ")[0], "<" if function.least else ">"
-    for k, (value, text) in enumerate(zip(others, labels, strict=True), 1):
-        lines.append(f"    {kind} value_{k} = {value};")
-        better = f"best = value_{k}; name = {quote(text)};"
-        lines.append(f"    if (value_{k} {sign} best) {{ {better} }}")
-    if not others:
-        lines.append("    (void)best;" if language == "c" else "    void best;")
-    return [*lines, "    return name;", "}"]
+@dataclass(frozen=True)
+class _Words:
+    """How a language like C says what the bodies of functions need."""
+
+    infinity: str
+    nan: str
+    finite: str
+    number: str
+    once: str
+    name: str
+    quote: Callable[[str], str]
+
+
+def _body(function: Function, language: str, words: _Words) -> list[str]:
+    other = '""' if function.names else words.nan
+    valid = " &&\n          ".join(_tests(function, language, words.infinity))
+    sign, relation = ("", "<") if function.least else ("-", ">")
+    lines = [f"    if (!({valid})) return {other};"] if valid else []
+    if len(function.values) == 1 and not function.names and not any(function.cases):
+        lines.append(f"    {words.once} value = {expression(function.values[0], language)};")
+        return [*lines, f"    return {words.finite}(value) ? value : {other};", "}"]
+    lines.append(f"    {words.number} best = {sign}{words.infinity}, value;")
+    if function.names:
+        lines.append(f'    {words.name}name = "";')
+    for k, (case, value) in enumerate(function.pairs):
+        holds = " && ".join(expression(c, language) for c in case)
+        better = "best = value;"
+        if function.names:
+            better = f"{{ best = value; name = {words.quote(function.names[k])}; }}"
+        lines.append(f"    {f'if ({holds}) ' if holds else ''}{{")
+        lines.append(f"        value = {expression(value, language)};")
+        lines.append(f"        if (value != value) return {other};")
+        lines += [f"        if (value {relation} best) {better}", "    }"]
+    found = "name" if function.names else "best"
+    return [*lines, f"    return {words.finite}(best) ? {found} : {other};", "}"]
 
 
 def _c_string(text: str) -> str:
@@ -304,10 +286,13 @@ def _c_string(text: str) -> str:
     return '"' + "".join(plain.get(b, f"\\{b:03o}") for b in text.encode()) + '"'
 
 
-LANGUAGES: Mapping[str, Callable[[str, Sequence[Function], Mapping[str, str]], str]] = (
-    MappingProxyType({"python": python, "c": c, "javascript": javascript})
+_C_WORDS = _Words("INFINITY", "NAN", "isfinite", "double", "double", "const char *", _c_string)
+_JS_WORDS = _Words("Infinity", "NaN", "Number.isFinite", "let", "const", "let ", json.dumps)
+
+LANGUAGES: Mapping[str, Callable[..., str]] = MappingProxyType(
+    {"python": python, "c": c, "javascript": javascript}
 )
-"""What writes a file in each language: from a title, functions, and notes to arguments."""
+"""What writes a file in each language: from a title, functions, notes to arguments, entries."""
 
 
 @dataclass(frozen=True)
@@ -318,12 +303,14 @@ class ClosedForms:
         title: What they are of.
         functions: The functions.
         notes: What arguments stand for in the answer, by name.
+        entries: Unit and meaning of arguments, by name.
     """
 
     title: str
     functions: Sequence[Function]
     notes: Mapping[str, str] = field(default_factory=dict)
+    entries: Mapping[str, Notation] = field(default_factory=lambda: NOTATION)
 
     def code(self, language: str) -> str:
         """Write them in a language: python, c or javascript."""
-        return LANGUAGES[language](self.title, self.functions, self.notes)
+        return LANGUAGES[language](self.title, self.functions, self.notes, self.entries)

@@ -11,10 +11,10 @@ import sympy as sp
 
 from symscale.errors import TooLargeError
 from symscale.language.symbols import notation
-from symscale.pages.formats.code import expression
 from symscale.pages.formats.html import asset, embedded, equation, inline, page
 from symscale.pages.formats.json import Json, number
 from symscale.pages.formulas.mathml import math
+from symscale.pages.formulas.programs import expression
 from symscale.studies.explorers.explorer import Choice, Explorer, Mark, Preset, Result, Slider
 
 MOST_BYTES = 500_000

@@ -1,25 +1,29 @@
-"""Which closed forms an answer or a derivation has, as functions for code."""
+"""Which closed forms an answer or a derivation has, as functions for code, and where they hold."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import sympy as sp
 from sympy.core.relational import Relational
 
 from symscale.algebra.exact.domain import Domain
-from symscale.algebra.products.limit import Limit
+from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.products.limit import Limit, Piece
 from symscale.derivation.steps import Derivation, Step
-from symscale.errors import SymscaleError
+from symscale.errors import NoAnswerError, SymscaleError
 from symscale.language.dimensions import unit_of
-from symscale.language.symbols import NOTATION, notation
+from symscale.language.symbols import NOTATION, notation, symbol
 from symscale.language.units import parse_unit
 from symscale.pages.formats.code import ClosedForms, Function, identifier
 from symscale.pages.formats.document import Number
 from symscale.pages.formats.text import inline
 from symscale.pages.formulas import formula
-from symscale.pages.formulas.formula import AtMost
+from symscale.pages.formulas.programs import RESERVED
+from symscale.problems.answer import AnswerPiece, ProblemAnswer
 from symscale.studies.comp_vs_comm.answer import RatioAnswer
 from symscale.studies.training.answer import CliffsAnswer, LimitsAnswer
+from symscale.studies.training.cliffs import END, Cliff
 
 _WORDS = {sp.Eq: "equals it", sp.Le: "is at most this", sp.Ge: "is at least this"}
 
@@ -67,18 +71,58 @@ def _of_step(derivation: Derivation, step: Step) -> Function | None:
         _unit(left) or _unit(right),
         (right,),
         requires=tuple(dict.fromkeys((
-            *step.conditions, *_exponents(derivation.domain, used), *_lower(derivation, used),
+            *step.conditions, *_exponents(derivation.domain, used),
+            *defined(right, _lower(derivation)),
         ))),
     )
 
 
-def _lower(derivation: Derivation, used: Iterable[sp.Basic]) -> list[Relational]:
+def _lower(derivation: Derivation) -> dict[Any, sp.Rational]:
     """The least values of symbols on which a minimum in the derivation rests."""
     least: dict[Any, sp.Rational] = {}
     for step in derivation.steps:
         if step.rewrite is not None and step.rewrite.minimum is not None:
             least.update(step.rewrite.minimum.lower)
-    return [sp.Ge(s, least[s], evaluate=False) for s in sorted(set(used) & set(least), key=str)]
+    return least
+
+
+def defined(expr: sp.Expr, lower: Mapping[Any, sp.Rational] | None = None) -> list[Relational]:
+    """Where a formula in the notation makes sense.
+
+    Its symbols are at least what the notation, or `lower`, says, and what it divides by
+    is positive, and what it takes a root of is not negative, where that does not follow.
+
+    Example:
+        >>> from symscale.language.symbols import symbols
+        >>> C, N_TP = symbols("C N_TP")
+        >>> defined(C/(N_TP - 1))
+        [N_TP >= 1, N_TP - 1 > 0]
+    """
+    least: dict[Any, Any] = {
+        s: NOTATION[str(s)].lower for s in expr.free_symbols if str(s) in NOTATION
+    }
+    least = {s: sp.Rational(v) for s, v in {**least, **(lower or {})}.items() if v}
+    shown = sorted(least.keys() & expr.free_symbols, key=str)
+    found: list[Relational] = [sp.Ge(s, least[s], evaluate=False) for s in shown]
+    for power in _powers(expr):
+        base = _over(power.base, least)
+        if power.exp.could_extract_minus_sign() and not base.is_positive:
+            found.append(sp.Gt(power.base, 0, evaluate=False))
+        elif not power.exp.is_integer and not base.is_nonnegative:
+            found.append(sp.Ge(power.base, 0, evaluate=False))
+    return found
+
+
+def _over(expr: sp.Expr, least: Mapping[Any, sp.Rational]) -> sp.Expr:
+    """A formula in what its symbols exceed their least values by, so that its sign shows."""
+    return sp.expand(expr.xreplace({s: sp.Dummy(nonnegative=True) + v for s, v in least.items()}))
+
+
+def _powers(expr: sp.Basic) -> list[sp.Pow]:
+    """The powers of sums in a formula, but in exponents."""
+    parts = [expr.base] if isinstance(expr, sp.Pow) else expr.args
+    own = [expr] if isinstance(expr, sp.Pow) and expr.base.is_Add else []
+    return list(dict.fromkeys([*own, *(p for part in parts for p in _powers(part))]))
 
 
 def _unit(expr: sp.Expr) -> str:
@@ -103,6 +147,38 @@ def _exponents(domain: Domain, used: Iterable[sp.Basic]) -> list[Relational]:
     return found
 
 
+def piece_region(piece: Piece | AnswerPiece) -> tuple[Relational, ...]:
+    """Where a piece rules: the one place in which code reads that.
+
+    Example:
+        >>> from symscale.studies.training.answer import training_limits
+        >>> piece_region(training_limits().limit.pieces[0])
+        (3*W_mem*W_net**2*tau <= 4*C**2,)
+    """
+    if isinstance(piece, AnswerPiece):
+        return tuple(sp.Le(left, right, evaluate=False) for left, right, _ in piece.conditions)
+    return tuple(r for c in piece.region for r in _relation(c.ratio))
+
+
+def limit_region(limit: Limit) -> tuple[Relational, ...]:
+    """Where a limit holds: the domain of its parameters, and where some point is feasible."""
+    feasible = [r for c in limit.feasibility for r in _relation(c.ratio)]
+    parts = [p.bound for p in limit.pieces] + [c.ratio for c in limit.feasibility]
+    used = {s for m in parts for s in m.free_symbols}
+    domain = limit.program.domain
+    least = [sp.Ge(m.expr, 1, evaluate=False) for m in domain.at_least_one
+             if m.free_symbols <= used]
+    return tuple(dict.fromkeys((*_exponents(domain, used), *least, *feasible)))
+
+
+def _relation(ratio: Monomial, *, strict: bool = False) -> tuple[Relational, ...]:
+    """That a product of powers is at most 1, or less; nothing where that is plain."""
+    if not ratio.free_symbols and ratio.compare_one() <= 0:
+        return ()
+    sides = formula.condition(ratio)
+    return ((sp.Lt if strict else sp.Le)(sides.left.expr, sides.right.expr, evaluate=False),)
+
+
 def limit_functions(name: str, limit: Limit) -> list[Function]:
     """A limit: the optimum, which piece rules, and each piece.
 
@@ -113,43 +189,40 @@ def limit_functions(name: str, limit: Limit) -> list[Function]:
     """
     (objective,) = limit.program.objective.atoms
     entry = NOTATION.get(str(objective))
-    unit = entry.unit if entry else ""
     what = f"{objective}{f', {entry.meaning}' if entry else ''}"
-    least = limit.program.sense == "maximize"
-    values = tuple(p.expr for p in limit.pieces)
-    used = {s for v in values for s in v.free_symbols}
-    requires: list[Relational] = _exponents(limit.program.domain, used)
-    requires += [sp.Ge(m.expr, 1, evaluate=False) for m in limit.program.domain.at_least_one
-                 if m.free_symbols <= used]
-    for condition in limit.feasibility:
-        if condition.ratio.free_symbols:
-            requires.append(_relation(formula.condition(condition.ratio)))
-    optimum = (sp.Min if least else sp.Max)(*values, evaluate=False) if values[1:] else values[0]
-    extreme = "least" if least else "greatest"
+    optimum = Function(
+        identifier(name), what, entry.unit if entry else "", tuple(p.expr for p in limit.pieces),
+        least=limit.program.sense == "maximize", requires=limit_region(limit),
+    )
+    return _piecewise(optimum, limit.pieces)
+
+
+def _piecewise(optimum: Function, pieces: Sequence[Piece | AnswerPiece]) -> list[Function]:
+    """An optimum, the name of the piece that rules, and each piece where it does."""
+    if not pieces[1:]:
+        return [replace(optimum, cases=(), requires=(*optimum.requires, *sum(optimum.cases, ())))]
+    extreme = "least" if optimum.least else "greatest"
+    whole, rule = f"the {extreme} of its pieces", f"; the {extreme} does"
+    if optimum.cases:
+        whole, rule = "by the piece that rules", ""
     functions = [
-        Function(
-            identifier(name), f"{what}: the {extreme} of its pieces", unit, (optimum,),
-            requires=tuple(requires),
-        ),
-        Function(
-            identifier(name, "piece"), f"the name of the piece that rules; the {extreme} does",
-            "", values, tuple(p.name for p in limit.pieces), least, tuple(requires),
+        replace(optimum, meaning=f"{optimum.meaning}: {whole}"),
+        replace(
+            optimum, name=identifier(optimum.name, "piece"), unit="",
+            meaning=f"the name of the piece that rules{rule}",
+            names=tuple(p.name for p in pieces),
         ),
     ]
-    for piece in limit.pieces:
+    for piece in pieces:
         binding = f": binding {', '.join(piece.binding)}" if piece.binding else ""
-        functions.append(
-            Function(
-                identifier(name, piece.name), f"{objective} by the piece '{piece.name}'{binding}",
-                unit, (piece.expr,),
-                requires=tuple(_exponents(limit.program.domain, piece.bound.free_symbols)),
-            )
-        )
+        region = dict.fromkeys((*optimum.requires, *piece_region(piece)))
+        functions.append(replace(
+            optimum, name=identifier(optimum.name, piece.name), values=(piece.expr,), cases=(),
+            meaning=f"{optimum.meaning.partition(',')[0]} where the piece '{piece.name}' rules"
+            f"{binding}",
+            requires=tuple(region),
+        ))
     return functions
-
-
-def _relation(condition: AtMost) -> Relational:
-    return sp.Le(condition.left.expr, condition.right.expr, evaluate=False)
 
 
 def answer_functions(answer: LimitsAnswer) -> ClosedForms:
@@ -157,19 +230,127 @@ def answer_functions(answer: LimitsAnswer) -> ClosedForms:
     functions = limit_functions(answer.program.name, answer.limit)
     if isinstance(answer, CliffsAnswer):
         for cliff in answer.cliffs:
-            below, above = cliff.between
-            functions.append(
-                Function(
-                    identifier(answer.program.name, below, "to", above),
-                    f"T at the cliff from '{below}' to '{above}'", notation("T").unit,
-                    (cliff.compute.expr,),
-                    requires=tuple(
-                        _exponents(answer.program.domain, cliff.compute.free_symbols)
-                    ),
-                )
-            )
+            ends = cliff.between[1] == END
+            for piece in answer.limit.pieces if ends else [answer.limit.piece(cliff.between[0])]:
+                functions.append(_cliff(answer, cliff, piece))
     values = {p.symbol: p.number for p in answer.parameters.values() if p.number is not None}
-    return ClosedForms(answer.program.title, functions, value_notes(values))
+    return ClosedForms(answer.program.title, _distinct(functions), value_notes(values))
+
+
+def _cliff(answer: CliffsAnswer, cliff: Cliff, below: Piece) -> Function:
+    """Where a piece ceases to rule: if it rules there at all, and some run still fits."""
+    T, above = symbol("T"), cliff.between[1]
+    at = {T: cliff.compute}
+    requires: dict[Relational, None] = {}
+    for m in answer.program.domain.at_least_one:
+        requires[sp.Ge(m.expr, 1, evaluate=False)] = None
+    for other in answer.limit.pieces:
+        if other.name not in (below.name, above):
+            requires |= dict.fromkeys(_relation((below.bound / other.bound).substitute(at)))
+    for condition in answer.limit.feasibility:
+        strict = above != END and condition.ratio.exponent(T) != 0
+        requires |= dict.fromkeys(_relation(condition.ratio.substitute(at), strict=strict))
+    used = {s for e in (cliff.compute.expr, *requires) for s in e.free_symbols}
+    return Function(
+        identifier(answer.program.name, below.name, "to", above),
+        f"T at the cliff from '{below.name}' to '{above}'", notation("T").unit,
+        (cliff.compute.expr,),
+        requires=(*_exponents(answer.program.domain, used), *requires),
+    )
+
+
+def _distinct(functions: Iterable[Function]) -> list[Function]:
+    """Functions with names of their own: of those with one name all but the first get a number."""
+    found: dict[str, Function] = {}
+    for function in functions:
+        names = [function.name, *(f"{function.name}_{k}" for k in range(2, len(found) + 3))]
+        name = next(n for n in names if n not in found)
+        found[name] = replace(function, name=name)
+    return list(found.values())
+
+
+def problem_functions(answer: ProblemAnswer) -> ClosedForms:
+    """The closed forms of `solve`: the optimum with its pieces, or bounds where it has none.
+
+    Raises:
+        InfeasibleError: If the constraints contradict each other.
+        UnboundedError: If the objective has no bound.
+    """
+    problem = answer.problem
+    maximum = problem.sense == "maximize"
+    what, unit = formula.text(problem.objective), problem.unit
+    functions: list[Function] = []
+    if answer.limit is not None:
+        answer.limit.check()
+    if answer.pieces:
+        cases = () if answer.limit else tuple(piece_region(p) for p in answer.pieces)
+        optimum = Function(
+            "optimum", what, unit, tuple(p.expr for p in answer.pieces), least=maximum,
+            requires=limit_region(answer.limit) if answer.limit else (), cases=cases,
+        )
+        functions = _piecewise(optimum, answer.pieces)
+    if answer.bounds is not None and not (answer.complete and answer.pieces):
+        answer.bounds.loose.check()
+        for limit, relation in ((answer.bounds.loose, "at most" if maximum else "at least"),
+                                (answer.bounds.tight, "at least" if maximum else "at most")):
+            if limit.pieces:
+                functions.append(Function(
+                    identifier(relation), f"{what} is {relation} this", unit,
+                    tuple(p.expr for p in limit.pieces), least=maximum,
+                    requires=limit_region(limit),
+                ))
+    if not functions:
+        raise NoAnswerError("no closed form was found")
+    renamed: dict[Any, sp.Symbol] = {}
+    entries, notes = {}, {}
+    for q in (*problem.variables, *problem.parameters):
+        taken = RESERVED | {p.entry.name for p in problem.parameters if p is not q}
+        name = next(n for n in (q.entry.name + "_" * k for k in range(99)) if n not in taken)
+        renamed[q.symbol] = replace(q.entry, name=name).symbol
+        entries[name] = q.entry
+        if q.symbol in answer.values:
+            notes[name] = f" (here {inline(Number(answer.values[q.symbol], q.entry.unit, 8))})"
+    given = (
+        replace(f, requires=tuple(dict.fromkeys((*f.requires, *_declared(answer, f)))))
+        for f in functions
+    )
+    return ClosedForms(
+        problem.title, _distinct(_renamed(f, renamed) for f in given), notes, entries
+    )
+
+
+def _renamed(function: Function, names: Mapping[Any, sp.Symbol]) -> Function:
+    """A function with arguments that no language takes otherwise."""
+    def relation(r: Any) -> Any:
+        return type(r)(r.lhs.xreplace(names), r.rhs.xreplace(names), evaluate=False)
+
+    return replace(
+        function, values=tuple(v.xreplace(names) for v in function.values),
+        requires=tuple(map(relation, function.requires)),
+        cases=tuple(tuple(map(relation, case)) for case in function.cases),
+    )
+
+
+def _declared(answer: ProblemAnswer, function: Function) -> list[Relational]:
+    """What a problem says of the parameters of a function, and the signs that it was solved by."""
+    found: list[Relational] = []
+    used = set(function.arguments)
+    least = {q.symbol: q.lower for q in answer.problem.parameters if q.lower is not None}
+    for q in answer.problem.parameters:
+        if q.symbol not in used:
+            continue
+        exponent = q.symbol in answer.problem.exponents
+        if q.lower is not None:
+            found.append((sp.Gt if exponent else sp.Ge)(q.symbol, q.lower, evaluate=False))
+        if q.upper is not None:
+            found.append((sp.Lt if exponent else sp.Le)(q.symbol, q.upper, evaluate=False))
+    program = answer.program
+    terms = [*program.objective, *(t for c in program.constraints for t in c.terms)]
+    sums = {a for t in terms for a in t.atoms if not a.is_Symbol and a.free_symbols <= used}
+    return found + [
+        sp.Gt(a, 0, evaluate=False) for a in sorted(sums, key=str)
+        if not _over(a, least).is_positive
+    ]
 
 
 def ratio_functions(answer: RatioAnswer) -> ClosedForms:
@@ -181,7 +362,8 @@ def ratio_functions(answer: RatioAnswer) -> ClosedForms:
         words += [] if ratio.target is None else ["at", str(ratio.target)]
         found.append(
             Function(identifier(*words), f"{' '.join(words)}: {ratio.meaning}",
-                     str(ratio.cost.unit), (ratio.cost.expr,))
+                     str(ratio.cost.unit), (ratio.cost.expr,),
+                     requires=tuple(defined(ratio.cost.expr)))
         )
     title = f"Computation against communication: {answer.request.model.architecture.title}"
     return ClosedForms(title, found, value_notes(answer.values))

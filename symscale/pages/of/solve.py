@@ -6,6 +6,7 @@ from typing import Literal
 
 import sympy as sp
 
+from symscale.pages.formats.code import ClosedForms
 from symscale.pages.formats.document import (
     Block,
     Cases,
@@ -280,6 +281,12 @@ def _draw(found: SweptAnswer, path: Path) -> None:
         line_plot(found.answer, first, found.segments, path)
 
 
+def _functions(found: ProblemAnswer) -> ClosedForms:
+    from symscale.pages.of.functions import problem_functions
+
+    return problem_functions(found)
+
+
 PAGES = (
     Page(
         SweptAnswer,
@@ -287,6 +294,7 @@ PAGES = (
         lambda found: problem_data(found.answer, found.sweeps),
         lambda found: line(found.answer),
         figure=_draw,
+        functions=lambda found: _functions(found.answer),
         certificates_of=lambda found: certificates(found.answer),
     ),
     Page(
@@ -294,6 +302,7 @@ PAGES = (
         lambda found: problem_document(found, {}),
         lambda found: problem_data(found, {}),
         line,
+        functions=_functions,
         certificates_of=certificates,
     ),
 )
