@@ -19,7 +19,7 @@ from symscale.costs.cost import Cost
 from symscale.derivation.library import derivation_names, load_derivation
 from symscale.facts.models.zoo import load_model
 from symscale.language.symbols import NOTATION, symbol, symbols
-from symscale.pages.formats.code import expression
+from symscale.pages.formulas.programs import expression
 from symscale.pages.of.explore import MOST_BYTES, explorer_page
 from symscale.studies.comp_vs_comm.answer import ratio_answer
 from symscale.studies.comp_vs_comm.ratios import CompVsComm, asymptotic_model
