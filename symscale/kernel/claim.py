@@ -181,10 +181,11 @@ class Claim:
             )
             if tight:
                 continue
-            if c.relation == "==":
-                raise Refused(f"at the point the equality {name!r} is not satisfied")
             if name not in slacks:
                 raise Refused(f"at the point {name!r} is not tight, and no slack is shown")
+            if c.relation == "==":
+                self.region.show_one(terms[0][1], slacks[name], f"the equality {name!r}")
+                continue
             self.region.show_slack(terms, slacks[name], f"the slack of {name!r}")
 
     def cost_at(self, terms: tuple[Product, ...]) -> Terms:

@@ -15,9 +15,10 @@ from symscale.kernel.terms import (
     Term,
     Terms,
     multiplied,
-    numeric,
+    numbers_in,
     of_number,
     power,
+    same,
     scaled,
     times,
     vanishes,
@@ -272,16 +273,28 @@ class ProofRegion:
         names = sorted(b for b in left if isinstance(b, str))
         if names:
             raise Refused(f"{what}: the powers of conditions leave over {names[0]}")
-        numbers = {b: e for b, e in left.items() if isinstance(e, Fraction)}
+        numbers = numbers_in(left)
         for b in left.keys() - numbers.keys():
             # A whole number above 1 to an exponent that is nowhere positive.
             if self.sign(left[b]) > 0:
                 raise Refused(f"{what}: a number to a symbolic power may exceed 1")
             strict = strict or self.sign(left[b]) < 0
-        compared = compare_with_one(numeric(numbers) or {})
+        compared = compare_with_one(numbers)
         if compared > 0:
             raise Refused(f"{what}: it exceeds 1")
         return strict or compared < 0
+
+    def show_one(self, product: Product, data: object, what: str) -> None:
+        """Show that a product is 1, by powers of conditions that are equalities.
+
+        Raises:
+            Refused: If it is not shown.
+        """
+        for name in as_dict(data, "powers of conditions"):
+            if self._condition(name).relation != "==":
+                raise Refused(f"{what}: the condition {name!r} is no equality")
+        if not same(product, self._ratios(data)[0]):
+            raise Refused(f"{what} is not satisfied at the point")
 
     def show_slack(self, terms: Terms, data: object, what: str) -> bool:
         """Show that a sum is at most 1, by powers if it is one product, else by a proof.

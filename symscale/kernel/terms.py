@@ -83,14 +83,9 @@ def of_number(number: Fraction) -> Product:
     return {n: e for n, e in ((number.numerator, _UNIT), (number.denominator, -_UNIT)) if n != 1}
 
 
-def numeric(product: Product) -> dict[int, Fraction] | None:
-    """The powers of numbers, if a product is of nothing else and has no exponent symbols."""
-    found: dict[int, Fraction] = {}
-    for base, e in product.items():
-        if not isinstance(base, int) or not isinstance(e, Fraction):
-            return None
-        found[base] = e
-    return found
+def numbers_in(product: Product) -> dict[int, Fraction]:
+    """The powers of numbers in a product, but those to exponents with symbols."""
+    return {b: e for b, e in product.items() if isinstance(b, int) and isinstance(e, Fraction)}
 
 
 def same(first: Product, second: Product) -> bool:
@@ -100,8 +95,6 @@ def same(first: Product, second: Product) -> bool:
 
 def is_one(product: Product) -> bool:
     """Whether a product is shown to be 1, abbreviations taken as they stand."""
-    if any(isinstance(b, str) for b in product):
-        return False
     return not _over_coprime_numbers([product])[0]
 
 
@@ -268,7 +261,7 @@ class Place:
                 return None
             else:
                 parts.append(power(of_number(self.value(base)), at))
-        return numeric(times(*parts))
+        return numbers_in(times(*parts))
 
     def value(self, name: str) -> Fraction:
         """The number that stands for a name."""

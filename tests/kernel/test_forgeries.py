@@ -259,7 +259,7 @@ FORGERIES: dict[str, tuple[Data, str]] = {
     ),
     "equality that is not satisfied": (
         file(attained({"x": HALF, "y": HALF}, HALF, "K=3", slacks={"fixed": {}}), about=SUM),
-        "is not satisfied",
+        "is not satisfied at the point",
     ),
     "enclosure without a gap": (
         file(
@@ -358,6 +358,16 @@ FORGERIES: dict[str, tuple[Data, str]] = {
             ),
         ),
         "adds up to something else",
+    ),
+    "inequality called an equality": (
+        file(
+            theorem("inequality", "", left=[term({"a": "1"})], relation="==", right=[], proof=None)
+        ),
+        "the relation of an inequality is >= or >",
+    ),
+    "identity of what is larger": (
+        file(theorem("identity", "", left=[term({"a": "1"})], right=[])),
+        "not shown to be equal",
     ),
     "witness decided by thirty digits": (
         file(

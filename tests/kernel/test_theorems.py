@@ -4,6 +4,7 @@ import pytest
 
 from symscale.kernel.check import check
 from symscale.kernel.limits import Refused
+from symscale.kernel.read import as_rational
 from theorems import (
     HALF,
     Data,
@@ -314,6 +315,49 @@ def test_identities_and_inequalities() -> None:
     assert sentence(numbers) == f"{EVERY}: 2*3^(1/2) = 2*3^(1/2)"
 
 
+def test_parameters_tied_by_an_equality() -> None:
+    about = problem(
+        "minimize",
+        "x",
+        [{"x": "1"}],
+        constraint("c", {"x": "1", "A": "-1"}, relation="=="),
+        constraint("d", {"x": "2", "B": "-1"}, relation="=="),
+    )
+    tied = {"name": "tied", "relation": "==", "terms": [term({"A": "2"}), term({"B": "1"}, "-1")]}
+    found = theorem(
+        "attained",
+        "A=2 B=4",
+        region=[tied],
+        value={"A": "1"},
+        point={"x": {"A": "1"}},
+        slacks={"d": {"tied": "-1"}},
+    )
+    assert sentence(found, about=about) == (
+        f"{EVERY} with A^2 == B: the point x = A is feasible and has x = A"
+    )
+    assert "not satisfied" in reason({**found, "slacks": {"d": {"tied": "1"}}}, about=about)
+    untied = {**found, "region": [{**tied, "relation": ">="}], "witness": {"A": "3", "B": "4"}}
+    assert "is no equality" in reason(untied, about=about)
+    # Sums that are equal, as 1 + 2 = 3, are compared exactly at the witness.
+    three = {
+        "name": "three",
+        "relation": "==",
+        "terms": [term({"a": "1"}), term({"b": "1"}), term({"c": "1"}, "-1")],
+    }
+    equal = theorem("identity", "a=1 b=2 c=3", region=[three], left=[], right=[])
+    assert sentence(equal) == f"{EVERY} with a + b == c: 0 = 0"
+    assert "does not satisfy" in reason({**equal, "witness": {"a": "1", "b": "2", "c": "4"}})
+
+
+def test_a_leaf_with_a_strict_condition_needs_a_strict_proof() -> None:
+    none = {"theorem": "none", "proofs": {"B > A": {"fits": "1"}}}
+    split = {"name": "fits", "terms": at_least("B", "A")["terms"]}
+    tree = {"split": split, "yes": none, "no": none}
+    assert "it is strict" in reason(
+        NONE, theorem("cover", "A=1 B=1", "all", tree=tree), about=BETWEEN
+    )
+
+
 def test_a_gap_between_powers() -> None:
     # Where A >= B, A^3 - A^(3/2) B^(3/2) is A^3 times a gap.
     found = theorem(
@@ -363,6 +407,14 @@ def test_a_domain_is_granted_and_printed() -> None:
 def test_what_is_no_file(text: str, why: str) -> None:
     with pytest.raises(Refused, match=why):
         check(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["1.5", "1e3", "", "1/0", " 1", "+1", "1/-2", "9" * 61, "²", 1, None, True]
+)
+def test_what_is_no_number(text: object) -> None:
+    with pytest.raises(Refused):
+        as_rational(text)
 
 
 def test_names_cannot_forge_a_line() -> None:
