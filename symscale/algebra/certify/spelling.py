@@ -1,0 +1,130 @@
+"""The parts of format 3: products, sums, conditions, proofs, and what abbreviates sums."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import sympy as sp
+
+from symscale.algebra.certify.positive import Oriented
+from symscale.algebra.certify.statements import Hypothesis, Powers, Proof, Reason
+from symscale.algebra.certify.texts import exponent_text, is_name, line
+from symscale.algebra.exact.combinations import Terms
+from symscale.algebra.exact.monomial import Monomial
+from symscale.errors import FormulaError
+
+Data = dict[str, Any]
+Values = Mapping[sp.Symbol, sp.Rational]
+
+_MOST_DIGITS = 60
+
+
+class Spelling:
+    """Writes parts of a file; sums that stand as factors become abbreviations.
+
+    Args:
+        taken: Names that no abbreviation may have.
+    """
+
+    def __init__(self, taken: set[str]) -> None:
+        """Start without abbreviations."""
+        self._taken = taken
+        self._abbreviations: dict[Oriented, str] = {}
+        self._signs: dict[sp.Expr, Oriented] = {}  # of the theorem that is being written
+        self._witness: Values = {}
+
+    def _orient_all(self, monomials: Iterable[Monomial], witness: Values) -> None:
+        """Fix which sums are abbreviated, and with which sign: positive at the witness."""
+        self._signs, self._witness = {}, witness
+        for atom in dict.fromkeys(a for m in monomials for a in m.atoms if not a.is_Symbol):
+            self._orient(atom)
+
+    def _orient(self, atom: sp.Expr) -> None:
+        if atom in self._signs:
+            return
+        oriented = Oriented.of(atom, self._witness)
+        for inner in oriented.atoms:
+            self._orient(inner)
+        self._signs[atom] = oriented = oriented.with_inner(self._signs)
+        if oriented not in self._abbreviations:
+            number = 1 + len(self._abbreviations)
+            while f"D{number}" in self._taken:
+                number += 1
+            self._taken.add(f"D{number}")
+            self._abbreviations[oriented] = f"D{number}"
+
+    def name(self, symbol: sp.Symbol) -> str:
+        """A symbol's name.
+
+        Raises:
+            FormulaError: If the format has no such name.
+        """
+        if not is_name(str(symbol)):
+            raise FormulaError(f"certificates have no name such as {str(symbol)[:80]!r}")
+        return str(symbol)
+
+    def product(self, monomial: Monomial) -> Data:
+        """A monomial as the powers of numbers, names and abbreviations."""
+        found: dict[str, sp.Expr] = {}
+        for atom, exponent in monomial.powers:
+            if isinstance(atom, sp.Symbol):
+                key = self.name(atom)
+            elif atom.is_Integer:
+                key = str(atom)
+                if len(key) > _MOST_DIGITS:
+                    raise FormulaError(f"a number has more than {_MOST_DIGITS} digits")
+            else:
+                self._orient(atom)
+                key = self._abbreviations[self._signs[atom]]
+            found[key] = found.get(key, sp.Integer(0)) + exponent
+        return {key: exponent_text(e) for key, e in found.items() if e != 0}
+
+    def terms(self, terms: Terms, signs: Mapping[sp.Expr, Oriented] | None = None) -> list[Data]:
+        """A sum; `signs` tells which abbreviations stand for its compound factors."""
+        before, self._signs = self._signs, dict(self._signs if signs is None else signs)
+        try:
+            rows = []
+            for coefficient, monomial in terms:
+                row: Data = {}
+                if coefficient != 1:
+                    row["coefficient"] = exponent_text(coefficient)
+                if not monomial.is_one:
+                    row["product"] = self.product(monomial)
+                rows.append(row)
+            return rows
+        finally:
+            self._signs = before
+
+    def _condition(self, given: Hypothesis) -> Data:
+        return {
+            "name": line(given.name), "relation": given.relation,
+            "terms": self.terms(given.terms),
+        }
+
+    def _point(self, point: Mapping[sp.Symbol, Monomial]) -> Data:
+        return {self.name(x): self.product(m) for x, m in point.items()}
+
+    def _exponents_of(self, direction: Mapping[sp.Symbol, sp.Expr]) -> Data:
+        return {self.name(x): exponent_text(e) for x, e in direction.items() if e != 0}
+
+    def _powers(self, powers: Powers) -> Data:
+        return {line(name): exponent_text(e) for name, e in powers.items() if e != 0}
+
+    def _proof(self, proof: Proof) -> list[Data]:
+        rows = []
+        for s in proof:
+            row: Data = {}
+            if s.coefficient != 1:
+                row["coefficient"] = exponent_text(s.coefficient)
+            if not s.product.is_one:
+                row["product"] = self.product(s.product)
+            if s.times:
+                row["times"] = {line(n): k for n, k in s.times.items()}
+            if s.gap:
+                row["gap"] = self._powers(s.gap)
+            if s.square:
+                row["square"] = self.terms(s.square)
+            rows.append(row)
+        return rows
+
+    def _reason(self, reason: Reason) -> Any:
+        return self._proof(reason) if isinstance(reason, tuple) else self._powers(reason)

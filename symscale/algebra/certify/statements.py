@@ -1,0 +1,116 @@
+"""What theorems of certificates are made of: conditions, proofs, trees of cases.
+
+A proof that a sum of monomials is at least zero is a tuple of `Summand`s; that a product
+is at most 1, the powers of the conditions whose ratios it is made of.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+import sympy as sp
+
+from symscale.algebra.exact.combinations import Terms
+from symscale.algebra.exact.monomial import ONE, Monomial
+from symscale.algebra.products.limit import split_fraction
+
+Powers: TypeAlias = Mapping[str, sp.Expr]
+"""For conditions by name: the powers of their ratios that a product is made of."""
+
+_ONE = sp.Integer(1)
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A condition on the parameters.
+
+    Attributes:
+        name: Its name, unique in its region.
+        relation: How its terms compare with zero.
+        terms: The terms.
+    """
+
+    name: str
+    relation: Literal[">=", ">", "=="]
+    terms: Terms
+
+
+@dataclass(frozen=True)
+class Summand:
+    """One summand of a proof: coefficient * product * conditions * (1 - ratios) * square**2.
+
+    Attributes:
+        coefficient: A rational function of exponents that is at least zero.
+        product: A monomial.
+        times: Powers of conditions' left sides.
+        gap: Powers of conditions' ratios; their product is at most 1.
+        square: A sum that is squared; empty for none.
+    """
+
+    coefficient: sp.Expr = _ONE
+    product: Monomial = ONE
+    times: Mapping[str, int] = field(default_factory=dict)
+    gap: Powers = field(default_factory=dict)
+    square: Terms = ()
+
+
+Proof: TypeAlias = tuple[Summand, ...]
+Reason: TypeAlias = Powers | Proof
+
+
+@dataclass(frozen=True)
+class Split:
+    """Two cases: a sum is at least zero ("NAME"), or it is not ("not NAME")."""
+
+    name: str
+    terms: Terms
+    yes: "Tree"
+    no: "Tree"
+
+
+@dataclass(frozen=True)
+class Least:
+    """One case for each of finitely many products, by name: that it is the least."""
+
+    products: Mapping[str, Monomial]
+    cases: tuple["Tree", ...]
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A theorem that settles a case, with reasons for the conditions of its region."""
+
+    theorem: str
+    proofs: Mapping[str, Reason] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A case that never is: its conditions show that 1 < 1."""
+
+    reason: Reason
+
+
+Tree: TypeAlias = Split | Least | Leaf | Contradiction
+
+
+def at_most_one(ratio: Monomial, *, strict: bool = False, name: str = "") -> Hypothesis:
+    """The condition that a monomial is at most 1, below 1 if `strict`.
+
+    Example:
+        >>> from symscale.language.symbols import symbols
+        >>> b, L = symbols("b L")
+        >>> at_most_one(Monomial.of(12*b/L)).name
+        '12*b <= L'
+    """
+    below, above = split_fraction(ratio)
+    name = name or f"{below.expr} {'<' if strict else '<='} {above.expr}"
+    return Hypothesis(name, ">" if strict else ">=", ((_ONE, above), (-_ONE, below)))
+
+
+def is_one(ratio: Monomial, name: str = "") -> Hypothesis:
+    """The condition that a monomial equals 1."""
+    left, right = split_fraction(ratio)
+    return Hypothesis(
+        name or f"{left.expr} == {right.expr}", "==", ((_ONE, right), (-_ONE, left))
+    )

@@ -1,0 +1,366 @@
+"""Certificates of format 3, written: engine objects as the data that the kernel reads.
+
+A writer is not trusted: what it writes wrongly, the kernel refuses. Sums that stand as
+factors, such as p - 1, become abbreviations, signed so that they are positive at the witness
+of the theorem that uses them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import sympy as sp
+
+from symscale.algebra.certify.positive import positivity
+from symscale.algebra.certify.spelling import Data, Spelling
+from symscale.algebra.certify.statements import (
+    Contradiction,
+    Hypothesis,
+    Least,
+    Powers,
+    Proof,
+    Reason,
+    Split,
+    Tree,
+    at_most_one,
+)
+from symscale.algebra.certify.texts import line, unique_lines
+from symscale.algebra.exact.combinations import Terms
+from symscale.algebra.exact.domain import Domain
+from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.products.program import Program
+from symscale.algebra.sums.program import GeometricProgram
+from symscale.errors import FormulaError
+
+FORMAT = "symscale-certificate"
+VERSION = 3
+
+AnyProgram = Program | GeometricProgram
+Values = Mapping[sp.Symbol, sp.Rational]
+Multiplier = sp.Expr | tuple[Terms, Proof]
+
+
+class CertificateWriter(Spelling):
+    """Theorems about one program, collected and written as the data of one file.
+
+    Args:
+        program: What the theorems are about; None where they are identities and inequalities.
+        domain: Where the parameters live, if there is no program to say so.
+
+    Example:
+        >>> from symscale.algebra.products.program import Program, at_most
+        >>> from symscale.language.symbols import symbols
+        >>> N, b = symbols("N b")
+        >>> writer = CertificateWriter(Program(
+        ...     "demo", "", "maximize", Monomial.of(N), (N,), (at_most("cap", N, b, ""),)))
+        >>> writer.bound("at most b", Monomial.of(b), {"cap": sp.Integer(1)}, (), {b: 1})
+        >>> writer.data("demo")["theorems"][0]["multipliers"]
+        {'cap': {'value': [{}]}}
+    """
+
+    def __init__(self, program: AnyProgram | None, domain: Domain | None = None) -> None:
+        """Start with no theorems."""
+        self.program = program
+        self.domain = domain or (program.domain if program is not None else Domain())
+        parameters = set(program.parameters) if program is not None else None
+        at_least = [
+            m for m in self.domain.at_least_one
+            if not m.free_symbols <= set(self.domain.exponents)
+            and (parameters is None or m.free_symbols <= parameters)
+        ]
+        self._domain = [at_most_one(m**-1) for m in at_least]
+        self._exponents = {
+            s: i for s, i in self.domain.exponents.items()
+            if parameters is None or s in parameters
+        }
+        taken = {str(s) for s in [*(parameters or ()), *self._exponents]}
+        self._problem: Data | None = None
+        self._theorems: list[Data] = []
+        self._added: dict[str, list[Hypothesis]] = {}
+        self._constraints: dict[str, str] = {}
+        if program is not None:
+            taken |= {str(x) for x in program.variables}
+            self._constraints = unique_lines([c.name for c in program.constraints])
+        super().__init__(taken)
+
+    def bound(
+        self, name: str, value: Monomial, multipliers: Mapping[str, Multiplier],
+        region: Sequence[Hypothesis], witness: Values, *,
+        weights: Mapping[str, Sequence[Monomial | None]] | None = None,
+        at: Mapping[sp.Symbol, Monomial] | None = None,
+    ) -> None:
+        """No feasible point does better than a value: the constraints' product says so.
+
+        Args:
+            name: Of the theorem.
+            value: The value.
+            multipliers: The power of each constraint, an exponent or a sum with its proof.
+            region: Where it holds.
+            witness: Parameters strictly within.
+            weights: The shares of each sum's terms ("objective" for those); None: left out.
+            at: The formal point at which the weights are the shares.
+        """
+        self._begin(region, witness, [value, *_monomials(weights, at)])
+        self._end("bound", name, region, witness, self._certified(value, multipliers, weights, at))
+
+    def attained(
+        self, name: str, value: Monomial, point: Mapping[sp.Symbol, Monomial],
+        slacks: Mapping[str, Reason], region: Sequence[Hypothesis], witness: Values,
+    ) -> None:
+        """A point is feasible in all of the region, and has this value."""
+        self._begin(region, witness, [value, *point.values()])
+        data = {"value": self.product(value), **self._at_point(point, slacks)}
+        self._end("attained", name, region, witness, data)
+
+    def feasible(
+        self, name: str, value: Monomial, point: Mapping[sp.Symbol, Monomial],
+        slacks: Mapping[str, Reason], gap: Proof, region: Sequence[Hypothesis], witness: Values,
+    ) -> None:
+        """A point is feasible in all of the region, and no worse than this value."""
+        self._begin(region, witness, [value, *point.values()])
+        data = {
+            "value": self.product(value), **self._at_point(point, slacks),
+            "gap": self._proof(gap),
+        }
+        self._end("feasible", name, region, witness, data)
+
+    def infimum(
+        self, name: str, value: Monomial, multipliers: Mapping[str, Multiplier],
+        direction: Mapping[sp.Symbol, sp.Expr], point: Mapping[sp.Symbol, Monomial],
+        slacks: Mapping[str, Reason], region: Sequence[Hypothesis], witness: Values, *,
+        weights: Mapping[str, Sequence[Monomial | None]] | None = None,
+        at: Mapping[sp.Symbol, Monomial] | None = None,
+        shrink: Mapping[sp.Symbol, sp.Expr] | None = None,
+    ) -> None:
+        """A value that is approached along a direction, and that nothing attains."""
+        self._begin(region, witness, [value, *point.values(), *_monomials(weights, at)])
+        data = self._certified(value, multipliers, weights, at)
+        data["direction"] = self._exponents_of(direction)
+        if shrink:
+            data["shrink"] = self._exponents_of(shrink)
+        data |= self._at_point(point, slacks)
+        self._end("infimum", name, region, witness, data)
+
+    def infeasible(
+        self, name: str, multipliers: Mapping[str, Multiplier], excess: Powers,
+        region: Sequence[Hypothesis], witness: Values, *,
+        weights: Mapping[str, Sequence[Monomial | None]] | None = None,
+    ) -> None:
+        """Nothing satisfies the constraints: their product exceeds 1."""
+        self._begin(region, witness, _monomials(weights, None))
+        data = self._certified(None, multipliers, weights, None)
+        self._end(
+            "infeasible", name, region, witness, {**data, "excess": self._powers(excess)}
+        )
+
+    def unbounded(
+        self, name: str, direction: Mapping[sp.Symbol, sp.Expr],
+        point: Mapping[sp.Symbol, Monomial], slacks: Mapping[str, Reason],
+        region: Sequence[Hypothesis], witness: Values,
+    ) -> None:
+        """The objective improves for ever from a feasible point along a direction."""
+        self._begin(region, witness, point.values())
+        data = {"direction": self._exponents_of(direction), **self._at_point(point, slacks)}
+        self._end("unbounded", name, region, witness, data)
+
+    def cover(self, name: str, tree: Tree, region: Sequence[Hypothesis], witness: Values) -> None:
+        """The theorems in a tree's leaves settle every case."""
+        self._begin(region, witness, _of_tree(tree))
+        self._end("cover", name, region, witness, {"tree": self._tree(tree)})
+
+    def identity(
+        self, name: str, left: Terms, right: Terms, region: Sequence[Hypothesis], witness: Values
+    ) -> None:
+        """Two sums are the same."""
+        self._begin(region, witness, [m for _, m in (*left, *right)])
+        data = {"left": self.terms(left), "right": self.terms(right)}
+        self._end("identity", name, region, witness, data)
+
+    def inequality(
+        self, name: str, left: Terms, relation: str, right: Terms, proof: Proof,
+        region: Sequence[Hypothesis], witness: Values,
+    ) -> None:
+        """One sum is at least (">=") or above (">") another."""
+        self._begin(region, witness, [m for _, m in (*left, *right)])
+        data = {
+            "left": self.terms(left), "relation": relation, "right": self.terms(right),
+            "proof": self._proof(proof),
+        }
+        self._end("inequality", name, region, witness, data)
+
+    def data(self, title: str) -> Data:
+        """The file's data, with all theorems written so far."""
+        found: Data = {"format": FORMAT, "version": VERSION, "title": line(title)}
+        found["exponents"] = {
+            self.name(s): [None if e is None else str(e) for e in (i.lower, i.upper)]
+            for s, i in self._exponents.items()
+        }
+        found["domain"] = [self._condition(g) for g in self._domain]
+        found["abbreviations"] = [
+            {"name": name, "terms": self.terms(oriented.terms, dict(oriented.inner))}
+            for oriented, name in self._abbreviations.items()
+        ]
+        if self._problem is not None:
+            found["problem"] = self._problem
+        found["theorems"] = self._theorems
+        return found
+
+    def _begin(
+        self, region: Iterable[Hypothesis], witness: Values, used: Iterable[Monomial]
+    ) -> None:
+        """Fix which sums are abbreviated in a theorem, and with which sign."""
+        monomials = [*self._of_program(), *used, *(m for g in region for _, m in g.terms)]
+        self._orient_all(monomials, witness)
+        if self.program is not None:
+            problem = self._problem_data(self.program)
+            if self._problem not in (None, problem):
+                raise FormulaError("a coefficient has not the same sign in all theorems")
+            self._problem = problem
+
+    def _of_program(self) -> list[Monomial]:
+        if self.program is None:
+            return []
+        found = [*_objective(self.program), *(m for g in self._domain for _, m in g.terms)]
+        return found + [m for c in self.program.constraints for m in _terms_of(c)]
+
+    def _region(self, name: str, region: Sequence[Hypothesis]) -> list[Data]:
+        """The conditions, each after the proofs that the sums in it are positive."""
+        rows: list[Data] = []
+        done: set[Any] = set()
+        added = self._added[name] = []
+
+        def give(given: Hypothesis) -> None:
+            if given.name not in done:
+                done.add(given.name)
+                require(m for _, m in given.terms)
+                rows.append(self._condition(given))
+
+        def require(monomials: Iterable[Monomial]) -> None:
+            for atom in dict.fromkeys(a for m in monomials for a in m.atoms if not a.is_Symbol):
+                oriented = self._signs[atom]
+                if oriented in done:
+                    continue
+                done.add(oriented)
+                require(m for _, m in oriented.terms)
+                proof, source = positivity(oriented, region, self._domain)
+                if source is not None:
+                    if source not in region:
+                        added.append(source)
+                    give(source)
+                rows.append(
+                    {"positive": self._abbreviations[oriented], "proof": self._proof(proof)}
+                )
+
+        for given in region:
+            give(given)
+        require(Monomial.from_powers({a: sp.Integer(1)}) for a in self._signs)
+        return rows
+
+    def _end(
+        self, kind: str, name: str, region: Sequence[Hypothesis], witness: Values, data: Data
+    ) -> None:
+        rows = self._region(name, region)
+        needed: set[Any] = set(self._exponents)
+        needed |= set(self.program.parameters) if self.program is not None else set()
+        for g in (*region, *self._domain):
+            needed |= {s for c, m in g.terms for s in (*c.free_symbols, *m.free_symbols)}
+        missing = sorted(str(s) for s in needed if s not in witness)
+        if missing:
+            raise FormulaError(f"the witness has no value for {', '.join(missing)}")
+        needed |= set(witness) if self.program is None else set()
+        self._theorems.append({
+            "theorem": kind, "name": line(name), "region": rows,
+            "witness": {self.name(s): str(witness[s]) for s in sorted(needed, key=str)}, **data,
+        })
+
+    def _problem_data(self, program: AnyProgram) -> Data:
+        inverse = isinstance(program, GeometricProgram) and program.inverse
+        sense = program.sense if isinstance(program, Program) else "minimize"
+        return {
+            "sense": "maximize-inverse" if inverse else sense,
+            "variables": [self.name(x) for x in program.variables],
+            "objective": [self.product(m) for m in _objective(program)],
+            "constraints": [
+                {
+                    "name": self._constraints[c.name], "relation": c.relation,
+                    "terms": [self.product(m) for m in _terms_of(c)],
+                }
+                for c in program.constraints
+            ],
+        }
+
+    def _certified(
+        self, value: Monomial | None, multipliers: Mapping[str, Multiplier],
+        weights: Mapping[str, Sequence[Monomial | None]] | None,
+        at: Mapping[sp.Symbol, Monomial] | None,
+    ) -> Data:
+        found: Data = {} if value is None else {"value": self.product(value)}
+        found["multipliers"] = {}
+        for name, given in multipliers.items():
+            terms, proof = given if isinstance(given, tuple) else (((given, Monomial(())),), ())
+            row: Data = {"value": self.terms(terms)}
+            if proof:
+                row["proof"] = self._proof(proof)
+            found["multipliers"][self._constraints[name]] = row
+        if weights:
+            found["weights"] = {
+                self._constraints.get(n, n): [None if w is None else self.product(w) for w in ws]
+                for n, ws in weights.items()
+            }
+        if at is not None:
+            found["at"] = self._point(at)
+        return found
+
+    def _at_point(
+        self, point: Mapping[sp.Symbol, Monomial], slacks: Mapping[str, Reason]
+    ) -> Data:
+        return {
+            "point": self._point(point),
+            "slacks": {self._constraints[n]: self._reason(r) for n, r in slacks.items()},
+        }
+
+    def _tree(self, tree: Tree) -> Data:
+        if isinstance(tree, Split):
+            return {
+                "split": {"name": line(tree.name), "terms": self.terms(tree.terms)},
+                "yes": self._tree(tree.yes), "no": self._tree(tree.no),
+            }
+        if isinstance(tree, Least):
+            return {
+                "least": [
+                    {"name": line(n), "product": self.product(m)}
+                    for n, m in tree.products.items()
+                ],
+                "cases": [self._tree(t) for t in tree.cases],
+            }
+        if isinstance(tree, Contradiction):
+            return {"contradiction": self._reason(tree.reason)}
+        proofs = {line(n): self._reason(r) for n, r in tree.proofs.items()}
+        for given in self._added.get(tree.theorem, ()):  # which the cover's region has as well
+            proofs.setdefault(line(given.name), [{"times": {line(given.name): 1}}])
+        return {"theorem": line(tree.theorem), "proofs": proofs}
+
+
+def _objective(program: AnyProgram) -> tuple[Monomial, ...]:
+    return (program.objective,) if isinstance(program, Program) else program.objective
+
+
+def _terms_of(constraint: Any) -> tuple[Monomial, ...]:
+    ratio = getattr(constraint, "ratio", None)
+    return constraint.terms if ratio is None else (ratio,)
+
+
+def _monomials(
+    weights: Mapping[str, Sequence[Monomial | None]] | None,
+    at: Mapping[sp.Symbol, Monomial] | None,
+) -> list[Monomial]:
+    found = [w for ws in (weights or {}).values() for w in ws if w is not None]
+    return found + list((at or {}).values())
+
+
+def _of_tree(tree: Tree) -> list[Monomial]:
+    """The monomials in a tree's cases."""
+    if isinstance(tree, Split):
+        return [m for _, m in tree.terms] + _of_tree(tree.yes) + _of_tree(tree.no)
+    if isinstance(tree, Least):
+        return [*tree.products.values(), *(m for t in tree.cases for m in _of_tree(t))]
+    return []
