@@ -206,9 +206,7 @@ class ProblemAnswer(Answer):
         """
         limit = self.limit if self.limit is not None else self.bounds and self.bounds.loose
         if limit:
-            limit.check()
-            if self.has_numbers:
-                limit.ruling(self.values)
+            limit.check(self.values if self.has_numbers else None)
         if self.has_numbers and self.ruling is None:
             _ = self.numerical
 

@@ -1,11 +1,12 @@
 """An exact linear program over rationals: max o.x under A x <= c, x free.
 
 It is solved through its dual (min c.y, A'y = o, y >= 0) by the two-phase simplex
-method with Bland's rule. One run gives the optimum, the multipliers y, a point x
-that attains it, and where there is none the proof: a direction in which the
-objective grows for ever, or multipliers that show a contradiction.
+method with Bland's rule, on whole numbers over one divisor. One run gives the optimum,
+the multipliers y, a point x that attains it, and where there is none the proof: a
+direction in which the objective grows for ever, or multipliers that show a contradiction.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -43,102 +44,120 @@ def maximize(objective: Row, matrix: Sequence[Row], bounds: Row) -> LinearOptimu
     """
     unknowns, rows = len(objective), len(matrix)
     # Tableau of the dual: one row an unknown x, one column a multiplier y, then one
-    # artificial column an x, then the right-hand side. Signs make the latter nonnegative.
-    flip = [-1 if o < 0 else 1 for o in objective]
-    tableau = [
-        [flip[i] * matrix[j][i] for j in range(rows)]
-        + [Fraction(int(k == i)) for k in range(unknowns)]
-        + [flip[i] * objective[i]]
-        for i in range(unknowns)
+    # artificial column an x, then the right-hand side. Signs make the latter nonnegative,
+    # and scales make all whole; an artificial variable is scaled along with its row.
+    scales = [
+        math.lcm(o.denominator, *(row[i].denominator for row in matrix)) * (-1 if o < 0 else 1)
+        for i, o in enumerate(objective)
     ]
-    basis = [rows + i for i in range(unknowns)]
-    phase_one = [Fraction(0)] * rows + [Fraction(1)] * unknowns
-    _optimize(tableau, basis, phase_one, rows + unknowns)
-    infeasibility = sum(
-        (tableau[i][-1] for i in range(unknowns) if basis[i] >= rows), Fraction(0)
+    tableau = _Tableau(
+        [
+            [*(_whole(s * row[i]) for row in matrix), *(int(k == i) for k in range(unknowns)),
+             _whole(s * objective[i])]
+            for i, s in enumerate(scales)
+        ],
+        [rows + i for i in range(unknowns)],
     )
-    if infeasibility > 0:
-        x = _prices(tableau, basis, phase_one, rows, flip)
-        return LinearOptimum("unbounded", x, (), ())
-    _drive_out(tableau, basis, rows)
-    phase_two = [Fraction(b) for b in bounds] + [Fraction(0)] * unknowns
-    entering = _optimize(tableau, basis, phase_two, rows)
+    common = math.lcm(*scales)
+    tableau.price([0] * rows + [common // abs(s) for s in scales])
+    tableau.optimize(rows + unknowns)
+    if any(row[-1] > 0 for row, j in zip(tableau.rows, tableau.basis, strict=True) if j >= rows):
+        return LinearOptimum("unbounded", tableau.prices(rows, scales, common), (), ())
+    tableau.drive_out(rows)
+    common = math.lcm(*(Fraction(b).denominator for b in bounds))
+    tableau.price([_whole(common * b) for b in bounds] + [0] * unknowns)
+    entering = tableau.optimize(rows)
     y = [Fraction(0)] * rows
+    for row, j in zip(tableau.rows, tableau.basis, strict=True):
+        if j < rows:
+            y[j] = Fraction(row[-1] if entering is None else -row[entering], tableau.divisor)
     if entering is not None:
         y[entering] = Fraction(1)
-        for i, j in enumerate(basis):
-            if j < rows:
-                y[j] = -tableau[i][entering]
         return LinearOptimum("infeasible", (), tuple(y), ())
-    for i, j in enumerate(basis):
-        if j < rows:
-            y[j] = tableau[i][-1]
-    x = _prices(tableau, basis, phase_two, rows, flip)
-    return LinearOptimum("optimal", x, tuple(y), tuple(sorted(j for j in basis if j < rows)))
+    x = tableau.prices(rows, scales, common)
+    basis = tuple(sorted(j for j in tableau.basis if j < rows))
+    return LinearOptimum("optimal", x, tuple(y), basis)
 
 
-def _optimize(
-    tableau: list[list[Fraction]], basis: list[int], cost: Row, columns: int
-) -> int | None:
-    """Pivot until no column improves; return a column along which the cost falls for ever."""
-    reduced = _reduced_costs(tableau, basis, cost, columns)
-    while True:
-        entering = next((j for j in range(columns) if reduced[j] < 0), None)
-        if entering is None:
-            return None
-        leaving, least = None, None
-        for i, row in enumerate(tableau):
-            if row[entering] > 0:
-                ratio = row[-1] / row[entering]
-                if least is None or (ratio, basis[i]) < (least, basis[leaving or 0]):
-                    leaving, least = i, ratio
-        if leaving is None:
-            return entering
-        _pivot(tableau, leaving, entering)
-        basis[leaving] = entering
-        factor, row = reduced[entering], tableau[leaving]
-        reduced = [r - factor * row[j] if row[j] else r for j, r in enumerate(reduced)]
+class _Tableau:
+    """A tableau of whole numbers over one divisor, with a row of reduced costs."""
 
+    def __init__(self, rows: list[list[int]], basis: list[int]) -> None:
+        self.rows = rows
+        self.basis = basis
+        self.divisor = 1
+        self.cost: Sequence[int] = ()
+        self.reduced: list[int] = []
 
-def _reduced_costs(
-    tableau: list[list[Fraction]], basis: list[int], cost: Row, columns: int
-) -> list[Fraction]:
-    reduced = [Fraction(cost[j]) for j in range(columns)]
-    for i, j in enumerate(basis):
-        if cost[j]:
-            reduced = [r - cost[j] * tableau[i][k] for k, r in enumerate(reduced)]
-    return reduced
+    def price(self, cost: Sequence[int]) -> None:
+        """Set the cost of each column, and find the reduced costs."""
+        self.cost = cost
+        self.reduced = [self.divisor * c for c in cost]
+        for row, j in zip(self.rows, self.basis, strict=True):
+            if cost[j]:
+                self.reduced = [
+                    r - cost[j] * x if x else r for r, x in zip(self.reduced, row, strict=False)
+                ]
 
+    def optimize(self, columns: int) -> int | None:
+        """Pivot until no column improves; return one along which the cost falls for ever."""
+        while True:
+            entering = next((j for j in range(columns) if self.reduced[j] < 0), None)
+            if entering is None:
+                return None
+            leaving = None
+            for i, row in enumerate(self.rows):
+                if row[entering] > 0:
+                    least = self.rows[leaving] if leaving is not None else row
+                    first, second = row[-1] * least[entering], least[-1] * row[entering]
+                    if leaving is None or (first, self.basis[i]) < (second, self.basis[leaving]):
+                        leaving = i
+            if leaving is None:
+                return entering
+            self.pivot(leaving, entering)
 
-def _pivot(tableau: list[list[Fraction]], row: int, column: int) -> None:
-    pivot = tableau[row][column]
-    tableau[row] = [x / pivot if x else x for x in tableau[row]]
-    for i, other in enumerate(tableau):
-        if i != row and other[column]:
-            factor = other[column]
-            tableau[i] = [
-                x - factor * y if y else x for x, y in zip(other, tableau[row], strict=True)
-            ]
+    def pivot(self, place: int, column: int) -> None:
+        """Bring a column into the basis; every division is without remainder."""
+        chosen = self.rows[place]
+        if chosen[column] < 0:
+            chosen = self.rows[place] = [-x for x in chosen]
+        pivot, divisor = chosen[column], self.divisor
+        for i, row in enumerate(self.rows):
+            if i != place:
+                self.rows[i] = _combined(row, chosen, column, pivot, divisor)
+        self.reduced = _combined(self.reduced, chosen, column, pivot, divisor)
+        self.divisor = pivot
+        self.basis[place] = column
 
+    def drive_out(self, rows: int) -> None:
+        """Pivot artificial columns out of the basis; rows where none can go are redundant."""
+        for i, j in enumerate(self.basis):
+            if j >= rows:
+                column = next((k for k in range(rows) if self.rows[i][k]), None)
+                if column is not None:
+                    self.pivot(i, column)
 
-def _drive_out(tableau: list[list[Fraction]], basis: list[int], rows: int) -> None:
-    """Pivot artificial columns out of the basis; rows where none can go are redundant."""
-    for i, j in enumerate(basis):
-        if j >= rows:
-            column = next((k for k in range(rows) if tableau[i][k]), None)
-            if column is not None:
-                _pivot(tableau, i, column)
-                basis[i] = column
-
-
-def _prices(
-    tableau: list[list[Fraction]], basis: list[int], cost: Row, rows: int, flip: list[int]
-) -> tuple[Fraction, ...]:
-    """The simplex prices: the primal point x, read off the artificial columns."""
-    return tuple(
-        flip[k]
-        * sum(
-            (cost[j] * tableau[i][rows + k] for i, j in enumerate(basis) if cost[j]), Fraction(0)
+    def prices(self, rows: int, scales: Sequence[int], common: int) -> tuple[Fraction, ...]:
+        """The simplex prices: the primal point x, read off the artificial columns."""
+        costly = [(self.cost[j], row) for row, j in zip(self.rows, self.basis, strict=True)
+                  if self.cost[j]]
+        return tuple(
+            Fraction(s * sum(c * row[rows + k] for c, row in costly), self.divisor * common)
+            for k, s in enumerate(scales)
         )
-        for k in range(len(tableau))
-    )
+
+
+def _combined(
+    row: list[int], chosen: list[int], column: int, pivot: int, divisor: int
+) -> list[int]:
+    """A row without a column: what it is of the new divisor."""
+    factor = row[column]
+    if not factor:
+        return row if pivot == divisor else [x * pivot // divisor for x in row]
+    return [
+        (x * pivot - factor * y) // divisor for x, y in zip(row, chosen, strict=False)
+    ]
+
+
+def _whole(value: Fraction) -> int:
+    return value.numerator

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import mpmath as mp
@@ -26,27 +27,46 @@ class Condition:
             where it compares two pieces.
         binding: The inequalities among them, or, where there are none, all.
         against: The piece that takes over where the condition fails, or "".
+        equal: Whether the monomial must equal 1.
     """
 
     ratio: Monomial
     multipliers: Mapping[str, sp.Expr] = field(default_factory=dict)
     against: str = ""
     binding: tuple[str, ...] = ()
+    equal: bool = False
 
-    @property
+    @cached_property
     def primitive(self) -> Monomial:
         """The power of the ratio whose exponents have whole coefficients without a divisor."""
         return self.ratio ** (1 / self.ratio.content)
 
     @property
+    def scale(self) -> sp.Rational:
+        """The power of the primitive monomial that the ratio is."""
+        return self.ratio.content
+
+    @property
     def relational(self) -> Relational:
         """The condition with positive exponents only, `A <= B`."""
         below, above = split_fraction(self.primitive)
-        return sp.Le(below.expr, above.expr, evaluate=False)
+        kind = sp.Eq if self.equal else sp.Le
+        return kind(below.expr, above.expr, evaluate=False)
+
+    @cached_property
+    def name(self) -> str:
+        """The condition in words, `A <= B`."""
+        below, above = split_fraction(self.primitive)
+        try:
+            return f"{below.expr} <= {above.expr}"
+        except ValueError:  # an integer of more digits than Python prints
+            factors = ((hex(int(a)) if a.is_Integer else a, e) for a, e in self.primitive.powers)
+            return " * ".join(f"{a}^({e})" for a, e in factors) + " <= 1"
 
     def holds(self, values: Values) -> bool:
         """Whether it holds at exact rational values."""
-        return self.ratio.compare_one(values) <= 0
+        sign = self.ratio.compare_one(values)
+        return sign == 0 if self.equal else sign <= 0
 
 
 def split_fraction(monomial: Monomial) -> tuple[Monomial, Monomial]:
@@ -152,8 +172,10 @@ class Limit:
                 return piece
         raise FormulaError(f"no piece is named {name!r}")
 
-    def check(self) -> None:
-        """Raise where the program has no answer whatever the parameters are.
+    def check(self, values: Values | None = None) -> None:
+        """Raise where the program has no answer: at given parameters, or whatever they are.
+
+        Feasibility is asked first: what has no feasible point is not unbounded.
 
         Raises:
             InfeasibleError: If the constraints contradict each other.
@@ -162,8 +184,10 @@ class Limit:
         for condition in self.feasibility:
             if not condition.ratio.free_symbols and condition.ratio.compare_one() > 0:
                 raise InfeasibleError(_contradiction(condition))
+            if values is not None and not condition.holds(values):
+                raise InfeasibleError(_contradiction(condition, values))
         if not self.pieces:
-            raise UnboundedError(self._free_direction())
+            raise UnboundedError(self._free_direction(values is None))
 
     def ruling(self, values: Values) -> Piece:
         """Return the piece that rules at exact values of all parameters.
@@ -172,11 +196,7 @@ class Limit:
             InfeasibleError: If the constraints contradict each other there.
             UnboundedError: If the objective has no bound.
         """
-        for condition in self.feasibility:
-            if not condition.holds(values):
-                raise InfeasibleError(_contradiction(condition, values))
-        if not self.pieces:
-            raise UnboundedError(self._free_direction())
+        self.check(values)
         best = self.pieces[0]
         sign = 1 if self.program.sense == "maximize" else -1
         for piece in self.pieces[1:]:
@@ -193,13 +213,15 @@ class Limit:
         """
         return self.ruling(values).at(values)
 
-    def _free_direction(self) -> str:
+    def _free_direction(self, anywhere: bool) -> str:
         verb = "grows" if self.program.sense == "maximize" else "falls"
         moves = self.direction or {}
         text = ", ".join(f"{s}^({p})" for s, p in moves.items() if p)
+        needs = " and ".join(c.name for c in self.feasibility) if anywhere else ""
+        where = f" where {needs}, and nothing is feasible elsewhere" if needs else ""
         return (
-            f"the objective {self.program.objective.expr} has no bound: it {verb} for ever "
-            f"as the variables change together as {text}"
+            f"the objective {self.program.objective.expr} has no bound{where}: it {verb} for "
+            f"ever as the variables change together as {text}"
         )
 
 

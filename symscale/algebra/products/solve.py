@@ -18,10 +18,10 @@ from symscale.algebra.exact import simplex
 from symscale.algebra.exact.cone import MAX_RAYS
 from symscale.algebra.exact.domain import Domain, IndeterminateSignError
 from symscale.algebra.exact.monomial import ONE, Monomial
-from symscale.algebra.exact.regions import find_witness
 from symscale.algebra.products.dual import Multipliers, dual_of_cell
 from symscale.algebra.products.limit import Condition, Limit, Piece
 from symscale.algebra.products.program import Program
+from symscale.algebra.products.ruling import feasible, prune, simplest, with_regions
 from symscale.errors import FormulaError
 
 _MAX_CELLS = 32
@@ -60,14 +60,12 @@ def solve(
         C*b_0*t_d
     """
     vertices, rays = _dual(program, max_rays, progress)
-    feasibility = _feasibility(program, rays)
+    found = feasible(program, _feasibility(program, rays))
     if not vertices:
-        return Limit(program, (), feasibility, _direction(program))
-    pieces = [_piece(program, vertex) for vertex in vertices]
-    pieces = _deduplicate(pieces)
-    pieces = _prune(program, pieces, feasibility)
-    pieces = _name(program, pieces)
-    return Limit(program, _with_regions(program, pieces, feasibility), feasibility)
+        return Limit(program, (), found.conditions, _direction(program))
+    pieces = _deduplicate([_piece(program, vertex) for vertex in vertices])
+    pieces = _name(program, pieces if found.impossible else prune(found, pieces))
+    return Limit(program, with_regions(found, pieces), found.conditions)
 
 
 def _dual(
@@ -122,7 +120,7 @@ def _forms(
     """What the dual says: the bounds of its vertices and the conditions of its rays."""
     bounds = {("bound", _product(program, v).substitute(at or {})) for v in vertices}
     ratios = [c.ratio.substitute(at or {}) for c in _feasibility(program, rays)]
-    return bounds | {("condition", _simplest(r, program.domain)) for r in ratios if not r.is_one}
+    return bounds | {("condition", simplest(r, program.domain)) for r in ratios if not r.is_one}
 
 
 def _product(program: Program, multipliers: Sequence[sp.Expr]) -> Monomial:
@@ -191,28 +189,6 @@ def _deduplicate(pieces: Sequence[Piece]) -> list[Piece]:
     return list(best.values())
 
 
-def _prune(
-    program: Program, pieces: list[Piece], feasibility: Sequence[Condition]
-) -> list[Piece]:
-    """Leave out pieces that rule nowhere; the others get a witness where they do.
-
-    With exponent symbols a witness is looked for at sample exponents; a piece for
-    which none is found is kept, since that is no proof.
-    """
-    sense = 1 if program.sense == "maximize" else -1
-    weak = [*program.domain.at_least_one, *(c.ratio**-1 for c in feasibility)]
-    kept = list(pieces)
-    for piece in sorted(pieces, key=lambda p: -len(p.multipliers)):
-        others = [p for p in kept if p is not piece]
-        strict = [(p.bound / piece.bound) ** sense for p in others]
-        witness, proven = find_witness(strict, weak, program.parameters, program.domain)
-        if witness is None and proven and others:
-            kept = others
-        else:
-            kept = [p if p is not piece else replace(piece, witness=witness) for p in kept]
-    return kept
-
-
 def _name(program: Program, pieces: list[Piece]) -> list[Piece]:
     """Name pieces by the program's table, or else by what binds."""
     named = []
@@ -233,37 +209,6 @@ def _name(program: Program, pieces: list[Piece]) -> list[Piece]:
         result.append(replace(piece, name=name))
     order = list(program.piece_names.values())
     return sorted(result, key=lambda p: order.index(p.name) if p.name in order else len(order))
-
-
-def _with_regions(
-    program: Program, pieces: list[Piece], feasibility: Sequence[Condition]
-) -> tuple[Piece, ...]:
-    sense = 1 if program.sense == "maximize" else -1
-    return tuple(
-        replace(
-            piece,
-            region=tuple(
-                Condition(
-                    _simplest((piece.bound / other.bound) ** sense, program.domain),
-                    {},
-                    other.name,
-                )
-                for other in pieces
-                if other is not piece
-            )
-            + tuple(feasibility),
-        )
-        for piece in pieces
-    )
-
-
-def _simplest(ratio: Monomial, domain: Domain) -> Monomial:
-    """The power of a ratio, positive, that has the plainest exponents; `<= 1` means the same."""
-    root = ratio.common_exponent
-    if domain.sign(root) < 0:
-        root = -root
-    ratio = ratio ** (1 / root)
-    return ratio ** (1 / ratio.content)
 
 
 def _direction(program: Program) -> dict[sp.Symbol, sp.Rational]:
