@@ -65,10 +65,10 @@ def optimal_point(program: Program, values: Values) -> OptimalPoint:
         raise FormulaError(f"the program is {found.status} at these parameters")
     forcing = {owners[i] for i, y in enumerate(found.multipliers) if y > 0}
     forcing |= {i for i, c in enumerate(program.constraints) if c.is_equality}
-    return _lift(program, sorted({owners[i] for i in found.basis}), sorted(forcing))
+    return lift(program, sorted({owners[i] for i in found.basis}), sorted(forcing))
 
 
-def _lift(program: Program, tight: list[int], forcing: list[int]) -> OptimalPoint:
+def lift(program: Program, tight: list[int], forcing: list[int]) -> OptimalPoint:
     """Solve the tight constraints for the variables, as monomials in the parameters.
 
     Args:

@@ -52,19 +52,28 @@ class Premises:
         Returns:
             The powers, or None where none were found.
         """
+        if not strict and claim in self.given.values():
+            return {next(n for n, m in self.given.items() if m == claim): sp.Integer(1)}
+        found = self.reduced(claim)
+        if found is None or not _number_at_most_one(found[1], self.domain, strict):
+            return None
+        return found[0]
+
+    def reduced(self, claim: Monomial) -> tuple[dict[str, sp.Expr], Monomial] | None:
+        """Powers whose product is the claim times one over a number, and the least such number.
+
+        So the claim is at most that number. None where there is no such number, or none
+        was found.
+        """
         if not claim.atoms:
-            return {} if _number_at_most_one(claim, self.domain, strict) else None
-        if not strict:
-            for name, ratio in self.given.items():
-                if ratio == claim:
-                    return {name: sp.Integer(1)}
+            return {}, claim
         for sample in self._samples_of(claim):
             support = self._support(claim, sample)
             if support is None:
                 return None
             found = self._solved(claim, support)
-            if found is not None and self._is_proof(claim, found, strict):
-                return found
+            if found is not None and self._signed(found):
+                return found, claim / self.product(found)
         return None
 
     def contradiction(self) -> dict[str, sp.Expr] | None:
@@ -162,10 +171,6 @@ class Premises:
             return None
         powers = ((n, field_to_expr(scalars, x)) for n, x in zip(support, used, strict=True) if x)
         return dict(powers)
-
-    def _is_proof(self, claim: Monomial, powers: Mapping[str, sp.Expr], strict: bool) -> bool:
-        number = claim / self.product(powers)
-        return self._signed(powers) and _number_at_most_one(number, self.domain, strict)
 
     def _signed(self, powers: Mapping[str, sp.Expr]) -> bool:
         try:

@@ -1,6 +1,6 @@
 """The answer of a monomial program: finitely many pieces, each with its region."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -9,7 +9,10 @@ import mpmath as mp
 import sympy as sp
 from sympy.core.relational import Relational
 
+from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.products.consequences import Premises
+from symscale.algebra.products.points import RegionPoint, region_point
 from symscale.algebra.products.program import Program
 from symscale.errors import FormulaError, InfeasibleError, RegionError, UnboundedError
 
@@ -67,6 +70,20 @@ class Condition:
         """Whether it holds at exact rational values."""
         sign = self.ratio.compare_one(values)
         return sign == 0 if self.equal else sign <= 0
+
+
+def domain_conditions(domain: Domain) -> tuple[Condition, ...]:
+    """The declared bounds of parameters as conditions."""
+    return tuple(Condition(m**-1) for m in domain.at_least_one)
+
+
+def premises_of(
+    conditions: Sequence[Condition], domain: Domain, equal: frozenset[str] = frozenset()
+) -> Premises:
+    """The parameters of the domain at which conditions hold, by their names."""
+    every = [*conditions, *domain_conditions(domain)]
+    known = equal | {c.name for c in conditions if c.equal}
+    return Premises({c.name: c.primitive for c in every}, domain, known)
 
 
 def split_fraction(monomial: Monomial) -> tuple[Monomial, Monomial]:
@@ -171,6 +188,17 @@ class Limit:
             if piece.name == name:
                 return piece
         raise FormulaError(f"no piece is named {name!r}")
+
+    @cached_property
+    def points(self) -> Mapping[str, RegionPoint | None]:
+        """For each piece one point that attains it in all of its region, where one was found."""
+        return {
+            p.name: region_point(
+                self.program, tuple(p.multipliers), premises_of(p.region, self.program.domain),
+                p.witness or None,
+            )
+            for p in self.pieces
+        }
 
     def check(self, values: Values | None = None) -> None:
         """Raise where the program has no answer: at given parameters, or whatever they are.

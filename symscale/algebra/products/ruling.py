@@ -9,7 +9,7 @@ from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.exact.regions import find_witness
 from symscale.algebra.products.consequences import Premises
-from symscale.algebra.products.limit import Condition, Piece
+from symscale.algebra.products.limit import Condition, Piece, domain_conditions, premises_of
 from symscale.algebra.products.program import Program
 
 
@@ -49,11 +49,6 @@ class Feasible:
         )
 
 
-def domain_conditions(domain: Domain) -> tuple[Condition, ...]:
-    """The declared bounds of parameters as conditions."""
-    return tuple(Condition(m**-1) for m in domain.at_least_one)
-
-
 def feasible(program: Program, conditions: Sequence[Condition]) -> Feasible:
     """Find what of some conditions is needed, what contradicts, and what is equal.
 
@@ -69,7 +64,7 @@ def feasible(program: Program, conditions: Sequence[Condition]) -> Feasible:
     numbers = [c for c in conditions if not c.ratio.free_symbols]
     if numbers:
         return Feasible(program, tuple(numbers[:1]))
-    premises = premises_of([*conditions, *bounds], program.domain)
+    premises = premises_of(conditions, program.domain)
     everything = Feasible(program, tuple(conditions))
     if not conditions or everything.witness(())[0] is not None:
         equal: frozenset[str] = frozenset()
@@ -101,14 +96,6 @@ def _clash(
             scaled = weight * power / c.scale
             multipliers[name] = multipliers.get(name, sp.Integer(0)) + scaled
     return Condition(premises.product(powers), multipliers, binding=tuple(binding))
-
-
-def premises_of(
-    conditions: Sequence[Condition], domain: Domain, equal: frozenset[str] = frozenset()
-) -> Premises:
-    """The parameters at which conditions hold, by their names."""
-    known = equal | {c.name for c in conditions if c.equal}
-    return Premises({c.name: c.primitive for c in conditions}, domain, known)
 
 
 def prune(found: Feasible, pieces: Sequence[Piece]) -> list[Piece]:
@@ -158,7 +145,7 @@ def with_regions(found: Feasible, pieces: Sequence[Piece]) -> tuple[Piece, ...]:
                 ruling.setdefault(condition.name, condition)
         region = [*ruling.values(), *_feasible_region(found)]
         names = [c.name for c in region if c.equal]
-        premises = premises_of([*region, *domain_conditions(domain)], domain, found.equal)
+        premises = premises_of(region, domain, found.equal)
         order = sorted(
             (c for c in region if not c.equal),
             key=lambda c: (not c.against, -len(c.ratio.powers), c.name),
