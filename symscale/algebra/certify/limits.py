@@ -1,6 +1,6 @@
 """Theorems about limits: bounds, points in all of each region, what is infeasible, the cover."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import sympy as sp
@@ -27,12 +27,37 @@ from symscale.algebra.products.limit import (
     domain_conditions,
     premises_of,
 )
-from symscale.algebra.products.points import RegionPoint, region_point
+from symscale.algebra.products.points import (
+    PointSplit,
+    PointTree,
+    RegionPoint,
+    points_in,
+    region_point,
+    slacks_of,
+)
 from symscale.algebra.products.program import Program
 from symscale.algebra.products.witness import witness_of
 from symscale.errors import FormulaError
 
 UNBOUNDED = "unbounded"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A theorem about a point, in its part of a region."""
+
+    name: str
+    point: RegionPoint
+    region: tuple[Condition, ...]
+    slacks: Mapping[str, Mapping[str, sp.Expr]]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The theorems about a region's points, and how these divide it."""
+
+    tree: PointTree | None
+    parts: Sequence[Part]
 
 
 @dataclass
@@ -71,7 +96,7 @@ def theorems_of(limit: Limit) -> LimitTheorems:
     found = LimitTheorems(CertificateWriter(limit.program))
     told = [c for c in limit.feasibility if _infeasible(limit.program, c, found)]
     impossible = any(not c.ratio.free_symbols for c in limit.feasibility)
-    leaves: dict[str, Sequence[Condition] | None] = {}
+    leaves: dict[str, Parts | None] = {}
     if not impossible:
         for piece in limit.pieces:
             leaves[piece.name] = _piece(limit, piece, found)
@@ -93,6 +118,11 @@ def _hypotheses(conditions: Sequence[Condition]) -> list[Hypothesis]:
         is_one(c.primitive) if c.equal else at_most_one(c.primitive, name=c.name)
         for c in conditions
     ]
+
+
+def _told(condition: Condition) -> str:
+    """What a condition is called in a theorem."""
+    return is_one(condition.primitive).name if condition.equal else condition.name
 
 
 def _infeasible(program: Program, condition: Condition, found: LimitTheorems) -> bool:
@@ -129,50 +159,72 @@ def _witness(strict: Sequence[Monomial], program: Program) -> Values | None:
     return found
 
 
-def _piece(limit: Limit, piece: Piece, found: LimitTheorems) -> Sequence[Condition] | None:
-    """A piece's bound, and the point that attains it in all of its region."""
+def _piece(limit: Limit, piece: Piece, found: LimitTheorems) -> Parts | None:
+    """A piece's bound, and the points that attain it in all of its region."""
+    program = limit.program
     witness = witness_of(limit, piece)
     if witness is None:
         found.missing.append(piece.name)
         return None
     found.writer.bound(f"{piece.name}: bound", piece.bound, piece.multipliers, (), witness)
-    point = limit.points[piece.name]
-    if point is None:
+    parts = _parts(piece.name, limit.points[piece.name], piece.region, program)
+    for part in parts:
+        at = part.point.witness if part.point.conditions else witness
+        if at is None or any(s not in at for s in program.parameters):
+            found.missing.append(part.name)
+            return None
+        found.writer.attained(
+            part.name, piece.bound, part.point.values, part.slacks, _hypotheses(part.region), at
+        )
+    if not parts:
         found.missing.append(piece.name)
-        return None
-    found.writer.attained(
-        piece.name, piece.bound, point.values, _written(point, piece.region),
-        _hypotheses(piece.region), witness,
-    )
-    return piece.region
+    return Parts(limit.points[piece.name], parts) if parts else None
 
 
-def _written(
-    point: RegionPoint, region: Sequence[Condition]
-) -> dict[str, dict[str, sp.Expr]]:
-    """The slacks of a point, with equalities by the names that their hypotheses have."""
-    names = {c.name: is_one(c.primitive).name for c in region if c.equal}
-    return {
-        c: {names.get(n, n): e for n, e in powers.items()} for c, powers in point.slacks.items()
-    }
+def _parts(
+    name: str, tree: PointTree | None, region: Sequence[Condition], program: Program
+) -> list[Part]:
+    """One theorem for each point, with the slacks in terms of its own region's conditions."""
+    points = points_in(tree)
+    found = []
+    for number, point in enumerate(points, 1):
+        extra = [Condition(m) for m in point.conditions]
+        every = {c.name: c for c in (*extra, *region)}
+        premises = premises_of(list(every.values()), program.domain)
+        dropped = premises.redundant([c.name for c in every.values() if not c.equal])
+        kept = tuple(c for n, c in every.items() if n not in dropped)
+        slacks, _ = slacks_of(
+            program.constraints, point.values, premises_of(kept, program.domain)
+        )
+        names = {c.name: _told(c) for c in kept}
+        told = {c: {names.get(n, n): e for n, e in p.items()} for c, p in slacks.items()}
+        label = name if len(points) == 1 else f"{name} (part {number})"
+        found.append(Part(label, point, kept, told))
+    return found
 
 
-def _unbounded(limit: Limit, found: LimitTheorems) -> Sequence[Condition] | None:
-    """The direction along which the objective improves for ever, from a feasible point."""
+def _unbounded(limit: Limit, found: LimitTheorems) -> Parts | None:
+    """The direction along which the objective improves for ever, from feasible points."""
     program, region = limit.program, limit.feasibility
     witness = _witness([c.primitive**-1 for c in region], program)
-    point = region_point(program, (), premises_of(region, program.domain), witness)
-    if witness is None or point is None:
+    tree = region_point(program, (), premises_of(region, program.domain), witness)
+    parts = _parts(UNBOUNDED, tree, region, program)
+    for part in parts:
+        at = part.point.witness if part.point.conditions else witness
+        if at is None:
+            parts = []
+            break
+        found.writer.unbounded(
+            part.name, limit.direction or {}, part.point.values, part.slacks,
+            _hypotheses(part.region), at,
+        )
+    if not parts:
         found.missing.append(UNBOUNDED)
-        return None
-    found.writer.unbounded(
-        UNBOUNDED, limit.direction or {}, point.values, point.slacks, _hypotheses(region), witness
-    )
-    return region
+    return Parts(tree, parts) if parts else None
 
 
 def _cover(
-    limit: Limit, told: Sequence[Condition], leaves: dict[str, Sequence[Condition] | None],
+    limit: Limit, told: Sequence[Condition], leaves: Mapping[str, Parts | None],
     found: LimitTheorems,
 ) -> None:
     """The cover: infeasible, or else the piece with the least value (greatest, for a minimum)."""
@@ -208,48 +260,55 @@ def _cover(
 
 
 def _cases(
-    limit: Limit, leaves: dict[str, Sequence[Condition] | None], path: Sequence[Condition]
+    limit: Limit, leaves: Mapping[str, Parts | None], path: Sequence[Condition]
 ) -> Tree | None:
     """One leaf, or one for each piece that may have the least value."""
+    program = limit.program
+    known = {_told(c): c.primitive for c in (*path, *domain_conditions(program.domain))}
+    equal = frozenset(_told(c) for c in path if c.equal)
     if not limit.pieces:
-        return _leaf(limit.program, UNBOUNDED, leaves[UNBOUNDED], path, {})
-    sense = 1 if limit.program.sense == "maximize" else -1
-    values = {p.name: p.bound**sense for p in limit.pieces}
+        return _leaf(leaves[UNBOUNDED], Premises(known, program.domain, equal))
+    sense = 1 if program.sense == "maximize" else -1
+    values = {f"value {k}": p.bound**sense for k, p in enumerate(limit.pieces, 1)}
     cases = []
-    for piece in limit.pieces:
-        ruling = {
-            f"{piece.name} <= {other}": values[piece.name] / value
-            for other, value in values.items() if other != piece.name
-        }
-        case = _leaf(limit.program, piece.name, leaves[piece.name], path, ruling)
+    for piece, (name, value) in zip(limit.pieces, values.items(), strict=True):
+        ruling = {f"{name} <= {n}": value / v for n, v in values.items() if n != name}
+        case = _leaf(leaves[piece.name], Premises({**known, **ruling}, program.domain, equal))
         if case is None:
             return None
         cases.append(case)
     return cases[0] if len(cases) == 1 else Least(values, tuple(cases))
 
 
-def _leaf(
-    program: Program, theorem: str, region: Sequence[Condition] | None,
-    path: Sequence[Condition], ruling: dict[str, Monomial],
-) -> Tree | None:
-    """A theorem that applies in a case, with the reasons why; or why the case never is."""
-    known = {c.name: c.primitive for c in (*path, *domain_conditions(program.domain))}
-    known |= ruling
-    equal = frozenset(c.name for c in path if c.equal)
-    premises = Premises(known, program.domain, equal)
-    names = {c.name: is_one(c.primitive).name for c in path if c.equal}
-    if region is None:
+def _leaf(parts: Parts | None, premises: Premises) -> Tree | None:
+    """The theorems that apply in a case, with the reasons why; or why the case never is."""
+    if parts is None or parts.tree is None:
         clash = premises.contradiction()
         return None if clash is None else Contradiction(clash)
-    proofs = {}
-    for c in region:
-        if c.equal:
-            continue
-        powers = premises.powers(c.primitive)
-        if powers is None:
+    return _of_part(parts.tree, iter(parts.parts), premises, 1)
+
+
+def _of_part(
+    tree: PointTree, parts: Iterator[Part], premises: Premises, depth: int
+) -> Tree | None:
+    if isinstance(tree, PointSplit):
+        name = f"part {depth}"
+        sides = []
+        for ratio, label in ((tree.ratio, name), (tree.ratio**-1, f"not {name}")):
+            inner = Premises({**premises.given, label: ratio}, premises.domain, premises.equal)
+            sides.append(_of_part(tree.yes if label == name else tree.no, parts, inner, depth + 1))
+        if sides[0] is None or sides[1] is None:
             return None
-        proofs[c.name] = {names.get(n, n): e for n, e in powers.items()}
-    return Leaf(theorem, proofs)
+        return Split(name, at_most_one(tree.ratio).terms, sides[0], sides[1])
+    part = next(parts)
+    proofs: dict[str, Mapping[str, sp.Expr]] = {}
+    for c in part.region:
+        if not c.equal:
+            powers = premises.powers(c.primitive)
+            if powers is None:
+                return None
+            proofs[c.name] = powers
+    return Leaf(part.name, proofs)
 
 
 def checked_data(limit: Limit, title: str) -> dict[str, object]:

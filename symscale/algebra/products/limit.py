@@ -12,7 +12,7 @@ from sympy.core.relational import Relational
 from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.consequences import Premises
-from symscale.algebra.products.points import RegionPoint, region_point
+from symscale.algebra.products.points import PointTree, region_point
 from symscale.algebra.products.program import Program
 from symscale.errors import FormulaError, InfeasibleError, RegionError, UnboundedError
 
@@ -190,8 +190,8 @@ class Limit:
         raise FormulaError(f"no piece is named {name!r}")
 
     @cached_property
-    def points(self) -> Mapping[str, RegionPoint | None]:
-        """For each piece one point that attains it in all of its region, where one was found."""
+    def points(self) -> Mapping[str, PointTree | None]:
+        """For each piece a point that attains it in all of its region, or one for each part."""
         return {
             p.name: region_point(
                 self.program, tuple(p.multipliers), premises_of(p.region, self.program.domain),

@@ -1,18 +1,18 @@
-"""Points that are optimal in all of a region, as one formula."""
+"""Points that are feasible in all of a region: one formula, or one for each part."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy as sp
 
 from symscale.algebra.exact import simplex
 from symscale.algebra.exact.elimination import Echelon, echelon
 from symscale.algebra.exact.monomial import ONE, Monomial
-from symscale.algebra.exact.regions import logarithm
+from symscale.algebra.exact.regions import find_witness, logarithm
 from symscale.algebra.exact.scalars import Scalars, field_to_expr, scalars_for
 from symscale.algebra.products.attained import Values, lift, optimal_point
 from symscale.algebra.products.consequences import Premises
@@ -21,6 +21,7 @@ from symscale.algebra.products.program import Constraint, Program
 from symscale.errors import SymscaleError
 
 _MOST_BASES = 60
+_MOST_PARTS = 16
 _ZERO = Fraction(0)
 
 
@@ -32,19 +33,50 @@ class RegionPoint:
         values: Each variable as a monomial in the parameters.
         slacks: For each constraint that is not tight: the powers of the region's conditions
             whose product, with a number that is at most 1, it is.
+        conditions: What the region assumes beyond where its piece rules; each monomial is
+            at most 1. Empty where the point is valid in all of that.
+        witness: Parameters within.
     """
 
     values: Mapping[sp.Symbol, Monomial]
     slacks: Mapping[str, Mapping[str, sp.Expr]]
+    conditions: tuple[Monomial, ...] = ()
+    witness: Values | None = None
+
+
+@dataclass(frozen=True)
+class PointSplit:
+    """Two cases: a monomial is at most 1, or it is at least 1.
+
+    Attributes:
+        ratio: The monomial.
+        yes: Where it is at most 1.
+        no: Where it is at least 1.
+    """
+
+    ratio: Monomial
+    yes: "PointTree"
+    no: "PointTree"
+
+
+PointTree: TypeAlias = RegionPoint | PointSplit
+
+
+def points_in(tree: PointTree | None) -> list[RegionPoint]:
+    """All points of a tree."""
+    if tree is None:
+        return []
+    return [tree] if isinstance(tree, RegionPoint) else points_in(tree.yes) + points_in(tree.no)
 
 
 def region_point(
     program: Program, tight: Sequence[str], premises: Premises, witness: Values | None
-) -> RegionPoint | None:
-    """Find one formula of a point that is feasible in all of a region.
+) -> PointTree | None:
+    """Find one formula of a point that is feasible in all of a region, or one for each part.
 
     A point that is optimal at a witness is tried first, then others with other tight
     constraints, then a linear program over the point's exponents and all slacks together.
+    Where there is no such formula the region is divided by what the first lacks.
 
     Args:
         program: The program.
@@ -53,7 +85,7 @@ def region_point(
         witness: Parameters in the region.
 
     Returns:
-        The point, or None where none was found.
+        The points, or None where none were found.
 
     Example:
         >>> from symscale.algebra.products.program import at_most
@@ -66,34 +98,79 @@ def region_point(
         >>> found.values[N].expr, found.slacks
         (J, {'most': {'J <= K': 1}})
     """
-    forced = [
+    forced = tuple(
         i for i, c in enumerate(program.constraints) if c.is_equality or c.name in tight
-    ]
+    )
+    return _divided(program, forced, premises, witness, (), _MOST_PARTS)
+
+
+def _divided(
+    program: Program, forced: tuple[int, ...], premises: Premises, witness: Values | None,
+    assumed: tuple[Monomial, ...], parts: int,
+) -> PointTree | None:
+    """A point for a region, or else for each part of it.
+
+    Args:
+        program: The program.
+        forced: The constraints that are tight.
+        premises: The region.
+        witness: Parameters within.
+        assumed: What of the region's conditions divides it from the rest.
+        parts: How many parts there may be.
+    """
+    fewest: list[Monomial] | None = None
     for values in _candidates(program, forced, premises, witness):
-        slacks = slacks_of(program.constraints, values, premises)
-        if slacks is not None:
-            return RegionPoint(values, slacks)
-    return None
+        slacks, failing = slacks_of(program.constraints, values, premises)
+        if not failing:
+            return RegionPoint(values, slacks, assumed, witness)
+        if fewest is None or len(failing) < len(fewest):
+            fewest = failing if all(m.free_symbols for m in failing) else fewest
+    if fewest is None or parts < 2:
+        return None
+    ratio = fewest[0]
+    found: list[PointTree] = []
+    for side in (ratio, ratio**-1):
+        name = f"part {len(premises.given)}"
+        inside = Premises({**premises.given, name: side}, premises.domain, premises.equal)
+        within = _inside(program, inside)
+        part = _divided(program, forced, inside, within, (*assumed, side), parts // 2)
+        if part is None:
+            return None
+        found.append(part)
+    return PointSplit(ratio, *found)
+
+
+def _inside(program: Program, premises: Premises) -> Values | None:
+    """Parameters strictly within a region."""
+    tied = premises.equal
+    strict = [m**-1 for n, m in premises.given.items() if n not in tied]
+    weak = [m**s for n, m in premises.given.items() if n in tied for s in (1, -1)]
+    found, _ = find_witness(strict, weak, program.parameters, program.domain)
+    if found is None or any(s not in found for s in program.parameters):
+        return None
+    return found
 
 
 def slacks_of(
     constraints: Sequence[Constraint], values: Mapping[sp.Symbol, Monomial], premises: Premises
-) -> dict[str, dict[str, sp.Expr]] | None:
-    """For each constraint that is not tight at a point, why it holds; None if one is not shown."""
+) -> tuple[dict[str, dict[str, sp.Expr]], list[Monomial]]:
+    """For each constraint that is not tight at a point, why it holds; and those not shown."""
     found: dict[str, dict[str, sp.Expr]] = {}
+    failing: list[Monomial] = []
     for constraint in constraints:
         ratio = constraint.ratio.substitute(values)
         if ratio.is_one:
             continue
         powers = premises.powers(ratio)
         if powers is None or (constraint.is_equality and not premises.equal.issuperset(powers)):
-            return None
-        found[constraint.name] = powers
-    return found
+            failing.append(ratio)
+        else:
+            found[constraint.name] = powers
+    return found, list(dict.fromkeys(failing))
 
 
 def _candidates(
-    program: Program, forced: list[int], premises: Premises, witness: Values | None
+    program: Program, forced: tuple[int, ...], premises: Premises, witness: Values | None
 ) -> Iterator[Mapping[sp.Symbol, Monomial]]:
     if witness is not None:
         with suppress(SymscaleError):  # a coefficient is not positive there
@@ -106,7 +183,7 @@ def _candidates(
     others = [i for i in range(len(program.constraints)) if i not in forced]
     if missing and not program.exponent_symbols:
         for chosen in islice(combinations(others, missing), _MOST_BASES):
-            yield lift(program, sorted([*forced, *chosen]), forced).values
+            yield lift(program, sorted([*forced, *chosen]), list(forced)).values
     found = _Together(program, forced, form, scalars, premises).point()
     if found is not None:
         yield found
@@ -121,11 +198,11 @@ class _Together:
     """
 
     def __init__(
-        self, program: Program, forced: list[int], form: Echelon, scalars: Scalars,
+        self, program: Program, forced: tuple[int, ...], form: Echelon, scalars: Scalars,
         premises: Premises,
     ) -> None:
         self.program, self.premises, self.scalars = program, premises, scalars
-        self.base = lift(program, forced, forced).values
+        self.base = lift(program, list(forced), list(forced)).values
         self.open = [k for k in range(len(program.variables)) if k not in form.pivots]
         self.form = form
         self.rest: list[tuple[Monomial, list[Any]]] = []  # of the constraints that depend on them
