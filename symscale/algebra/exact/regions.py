@@ -13,6 +13,7 @@ import sympy as sp
 from symscale.algebra.exact import simplex
 from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import Monomial
+from symscale.errors import FormulaError
 
 _REACHES = (4, 40, 400)
 _PROJECTIONS = 300
@@ -20,6 +21,8 @@ _MARGIN, _CLEAR = 0.5, 1e-6
 _FARTHEST = 200.0
 _NOTHING = Fraction(1, 10**20)
 _ROUNDING = Fraction(1, 10**35)
+_TRIALS = 100  # numbers that symbols within sums are given
+_DECADES = (0.3, 1.0, 2.0, 4.0)
 _SAMPLES = tuple(sp.Rational(k, 7) for k in (3, 1, 5, 2, 6))
 
 
@@ -49,13 +52,15 @@ def find_witness(
 
     Returns:
         The point, or None; and whether "None" is proven (the monomials have no exponent
-        symbols and no compound atoms, so that one linear program decides).
+        symbols, so that one linear program decides, to which compound atoms are unknowns).
     """
     exponents = sorted(
         set().union(*(m.exponent_symbols for m in [*strict, *weak]), domain.exponents), key=str
     )
     names = [p for p in parameters if p not in exponents]
-    compound = any(not a.is_Symbol for m in [*strict, *weak] for a in m.atoms)
+    compound: set[Any] = set().union(
+        *(a.free_symbols for m in [*strict, *weak] for a in m.atoms if not a.is_Symbol)
+    )
     positions = _SAMPLES if exponents else _SAMPLES[:1]
     none_exists = True
     for position in positions:
@@ -63,11 +68,36 @@ def find_witness(
         at = [m.substitute(sample) if sample else m for m in strict]
         given = [m.substitute(sample) if sample else m for m in weak]
         found, none_here = _at_sample(at, given, names)
+        if found is not None and compound:
+            found = _around_sums(at, given, names, sorted(compound - set(sample), key=str))
         if found is not None:
             return {**found, **sample}, True
         none_exists = none_exists and none_here
     symbolic = any(m.exponent_symbols for m in [*strict, *weak])
-    return None, none_exists and not symbolic and not compound
+    return None, none_exists and not symbolic
+
+
+def _around_sums(
+    strict: Sequence[Monomial], weak: Sequence[Monomial], names: Sequence[sp.Symbol],
+    inside: Sequence[sp.Symbol],
+) -> dict[sp.Symbol, sp.Rational] | None:
+    """A point: numbers for the symbols within sums are tried, the others are searched for."""
+    roots = [math.sqrt(int(sp.prime(k))) for k in range(1, len(inside) + 1)]
+    rest = [s for s in names if s not in inside]
+    for trial in range(1, _TRIALS):
+        reach = _DECADES[trial % len(_DECADES)]
+        spread = (reach * (2 * math.fmod(trial * root, 1.0) - 1) for root in roots)
+        values = {
+            s: sp.Rational(f"{10**x:.3g}") for s, x in zip(inside, spread, strict=True)
+        }
+        try:
+            at, given = ([m.substitute(values) for m in ms] for ms in (strict, weak))
+        except FormulaError:  # a sum is not positive there
+            continue
+        found, _ = _at_sample(at, given, rest)
+        if found is not None:
+            return {**found, **values}
+    return None
 
 
 def _at_sample(
@@ -91,7 +121,7 @@ def _at_sample(
         if point is None:
             continue
         if any(not a.is_Symbol for a in atoms):
-            return {}, False
+            return {}, False  # there is one if sums may be what they like
         for digits in (3, 8, 16, 30):
             values = dict(zip(atoms, (_exponential(x, digits) for x in point), strict=True))
             if all(m.compare_one(values) > 0 for m in strict) and all(
