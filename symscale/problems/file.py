@@ -365,7 +365,8 @@ def _require_known_sign(value: sp.Expr, problem: Problem) -> None:
     if value.has(sp.Max, sp.Min):
         raise InputError("a maximum or minimum is no value; write one of its arguments")
     lower = {q.symbol: q.lower for q in problem.parameters if q.lower is not None}
-    if sign_over(value, lower) <= 0:
+    upper = {q.symbol: q.upper for q in problem.parameters if q.upper is not None}
+    if sign_over(value, lower, upper) <= 0:
         raise InputError(f"{value} is not positive")
 
 

@@ -1,7 +1,7 @@
 """Problems of one's own: variables, parameters, an objective, relations."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -191,16 +191,17 @@ class Problem:
         lower = {
             q.symbol: q.lower for q in self.parameters if q.lower is not None and q.lower > 0
         }
+        upper = {q.symbol: q.upper for q in self.parameters if q.upper is not None}
         scope = Scope(
             frozenset(q.symbol for q in self.variables), lower,
-            lambda: _fresh(names, fresh_variables),
+            lambda: _fresh(names, fresh_variables), upper,
         )
         objective, inverse, extra = objective_of(
             self.spelled_out(self.objective).xreplace(chosen), self.sense, scope
         )
         constraints: list[SumConstraint] = []
         for relation in self.all_relations:
-            inside = Scope(scope.variables | set(fresh_variables), lower, scope.fresh)
+            inside = replace(scope, variables=scope.variables | set(fresh_variables))
             try:
                 constraints += constraints_of(
                     relation.name, self.spelled_out(relation.left).xreplace(chosen),
@@ -216,9 +217,12 @@ class Problem:
         )
 
     def _domain(self, chosen: Mapping[sp.Symbol, sp.Expr]) -> Domain:
+        given = [q for q in self.parameters if q.symbol not in chosen]
         at_least_one = tuple(
-            Monomial.of(q.symbol / q.lower) for q in self.parameters
-            if q.lower is not None and q.lower > 0 and q.symbol not in chosen
+            Monomial.of(ratio) for q in given for ratio in (
+                *((q.symbol / q.lower,) if q.lower is not None and q.lower > 0 else ()),
+                *((q.upper / q.symbol,) if q.upper is not None else ()),
+            )
         )
         exponents = {
             q.symbol: Interval(q.lower or sp.Integer(0), q.upper)

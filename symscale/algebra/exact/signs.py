@@ -8,13 +8,16 @@ import sympy as sp
 from symscale.algebra.exact.monomial import Monomial
 from symscale.errors import FormulaError
 
+Bounds = Mapping[sp.Symbol, sp.Rational]
+_NONE: Bounds = {}
 
-def sign_over(expr: sp.Expr, lower: Mapping[sp.Symbol, sp.Rational]) -> int:
+
+def sign_over(expr: sp.Expr, lower: Bounds, upper: Bounds = _NONE) -> int:
     """Return the sign of an expression in positive parameters: -1, 0 or 1.
 
-    Each parameter runs over all values above its lower bound, by default 0. The
-    expression is expanded in the excess over the bounds; if all coefficients have
-    one sign, so has the expression.
+    Each parameter runs over all values above its lower bound, by default 0, and below its
+    upper one, if there is one. The expression is expanded in the excess over the bounds, or
+    in the share of the way between two; if all coefficients have one sign, so has it.
 
     Raises:
         FormulaError: If the bounds leave the sign open.
@@ -24,6 +27,8 @@ def sign_over(expr: sp.Expr, lower: Mapping[sp.Symbol, sp.Rational]) -> int:
         >>> N, L = symbols("N L")
         >>> sign_over(N - 1, {N: sp.Integer(1)}), sign_over(-L, {})
         (1, -1)
+        >>> sign_over(1 - L, {}, {L: sp.Integer(1)})
+        1
     """
     if expr == 0:
         return 0
@@ -32,7 +37,8 @@ def sign_over(expr: sp.Expr, lower: Mapping[sp.Symbol, sp.Rational]) -> int:
     if expr.is_negative:
         return -1
     shifts: dict[Any, Any] = {s: s + bound for s, bound in lower.items() if bound}
-    shifted = expr.subs(shifts)
+    shifts |= {s: (lower.get(s, 0) + bound * s) / (1 + s) for s, bound in upper.items()}
+    shifted = expr.xreplace(shifts)
     numerator, denominator = (sp.expand(part) for part in sp.fraction(sp.together(shifted)))
     signs = {_sign_of_sum(part) for part in (numerator, denominator)}
     if None in signs:
@@ -55,23 +61,51 @@ def _sign_of_sum(expr: sp.Expr) -> int | None:
     return signs.pop() if len(signs) == 1 else None
 
 
-def positive_monomial(expr: sp.Expr) -> Monomial:
+def positive_monomial(expr: sp.Expr, lower: Bounds = _NONE, upper: Bounds = _NONE) -> Monomial:
     """Read an expression that is known to be positive as a monomial.
 
-    Its sums become atoms: the caller has shown that they are positive.
+    Its sums become atoms, signed so that they are positive: by the bounds where these tell,
+    else so that the product is what it was, which leaves nothing open where there is one sum.
+
+    Example:
+        >>> from symscale.language.symbols import symbols
+        >>> E, L = symbols("E L")
+        >>> positive_monomial((1 - E)*L).atoms, positive_monomial((1 - E)*(1 - L)).atoms
+        ((1 - E, L), (E - 1, L - 1))
     """
-    powers: dict[sp.Expr, sp.Expr] = {}
     result = Monomial(())
+    sign, open_sums = 1, []
     for factor in sp.Mul.make_args(sp.factor_terms(expr)):
         base, exponent = factor.as_base_exp()
         if base.is_Add and not base.is_positive:
-            if base.could_extract_minus_sign() and exponent.is_odd:
-                base = -base  # factors come in pairs of negative sign, since all is positive
-            powers[base] = powers.get(base, sp.Integer(0)) + exponent
-        elif factor == -1:
-            continue
+            side = _known_sign(base, lower, upper)
+            if side is None:
+                side = -1 if base.could_extract_minus_sign() and exponent.is_integer else 1
+                open_sums.append((base * side, exponent))
+            else:
+                result = result * _power(base * side, exponent)
+            sign *= side if exponent.is_odd else 1
         elif factor.is_Rational:
+            sign *= 1 if factor > 0 else -1
             result = result * Monomial.of(abs(factor))
         else:
             result = result * Monomial.of(factor)
-    return result * Monomial.from_powers(powers)
+    for base, exponent in open_sums:
+        if sign < 0 and exponent.is_odd:  # one of them was signed wrongly
+            base, sign = -base, 1
+        result = result * _power(base, exponent)
+    return result
+
+
+def _power(base: sp.Expr, exponent: sp.Expr) -> Monomial:
+    return Monomial.from_powers({base: exponent})
+
+
+def _known_sign(base: sp.Expr, lower: Bounds, upper: Bounds) -> int | None:
+    """The sign of a sum where bounds tell it; one that may vanish counts as positive."""
+    if not base.free_symbols & (lower.keys() | upper.keys()):
+        return None
+    try:
+        return sign_over(base, lower, upper) or None
+    except FormulaError:
+        return None

@@ -7,7 +7,7 @@ form is refused, with the terms that are to blame.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import sympy as sp
@@ -28,11 +28,17 @@ class Scope:
         variables: The unknowns.
         lower: Lower bounds of parameters.
         fresh: Makes an auxiliary variable.
+        upper: Upper bounds of parameters.
     """
 
     variables: frozenset[sp.Symbol]
     lower: Mapping[sp.Symbol, sp.Rational]
     fresh: Callable[[], sp.Symbol]
+    upper: Mapping[sp.Symbol, sp.Rational] = field(default_factory=dict)
+
+    def sign(self, expr: sp.Expr) -> int:
+        """The sign of an expression in the parameters."""
+        return sign_over(expr, self.lower, self.upper)
 
 
 def constraints_of(
@@ -62,8 +68,8 @@ def constraints_of(
         made.append(scope.fresh())
         return made[-1]
 
-    pairs, extra = _without_extremes(small, large, Scope(scope.variables, scope.lower, fresh))
-    scope = Scope(scope.variables | set(made), scope.lower, scope.fresh)
+    pairs, extra = _without_extremes(small, large, replace(scope, fresh=fresh))
+    scope = replace(scope, variables=scope.variables | set(made))
     found: list[SumConstraint] = []
     for position, (low, high) in enumerate(pairs + extra, 1):
         label = name if len(pairs) + len(extra) == 1 else f"{name} ({position})"
@@ -95,7 +101,7 @@ def objective_of(
                 "of such; maximize one term at a time"
             ) from None
     bound = scope.fresh()
-    inside = Scope(scope.variables | {bound}, scope.lower, scope.fresh)
+    inside = replace(scope, variables=scope.variables | {bound})
     if sense == "minimize":
         constraints = constraints_of(
             "objective", expr, "<=", bound, inside, "what is minimised", ""
@@ -169,7 +175,7 @@ def _auxiliary(
         z = scope.fresh()
         replaced = expr.xreplace({node: z})
         slope = sp.diff(replaced, z)
-        rising = sign_over(slope, scope.lower) if slope != 0 else 0
+        rising = scope.sign(slope) if slope != 0 else 0
         good = kind if rising > 0 else wrong
         if not isinstance(node, good):
             side = "smaller" if kind is sp.Max else "greater"
@@ -238,19 +244,22 @@ def _signed_terms(
         parts = [left.get(powers, zero), -right.get(powers, zero)]
         try:
             parts = [sp.Add(*parts)] if all(parts) else parts
-            signs = [sign_over(sp.factor_terms(part), scope.lower) for part in parts]
+            signs = [scope.sign(sp.factor_terms(part)) for part in parts]
         except FormulaError:
             if len(parts) > 1:
                 raise
             # What is left of the two is open, so each stays on its side.
             parts = [left[powers], -right[powers]]
-            signs = [sign_over(sp.factor_terms(part), scope.lower) for part in parts]
+            signs = [scope.sign(sp.factor_terms(part)) for part in parts]
         for part, sign in zip(parts, signs, strict=True):
             if sign:
                 home = sides[0 if sign > 0 else 1]
                 home[powers] = home.get(powers, zero) + sign * part
     above, below = (
-        [positive_monomial(c) * Monomial.of(powers) for powers, c in side.items()]
+        [
+            positive_monomial(c, scope.lower, scope.upper) * Monomial.of(powers)
+            for powers, c in side.items()
+        ]
         for side in sides
     )
     return above, below
@@ -298,7 +307,7 @@ def _require_positive(bottom: sp.Expr, scope: Scope) -> None:
     for term in sp.Add.make_args(sp.expand(bottom)):
         coefficient, _ = term.as_independent(*scope.variables, as_Add=False)
         if not coefficient.is_positive:
-            if not bottom.free_symbols & scope.variables and sign_over(bottom, scope.lower) > 0:
+            if not bottom.free_symbols & scope.variables and scope.sign(bottom) > 0:
                 return
             raise FormulaError(f"the denominator {bottom} is not known to be positive")
 
