@@ -5,7 +5,7 @@ One small problem, asked in four ways.
 
 import sympy as sp
 
-from symscale.algebra.certify.products import certify, certify_at
+from symscale.algebra.certify.theorems import certify
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.program import Program
 from symscale.algebra.products.solve import solve
@@ -28,7 +28,6 @@ SETTINGS = ({"N_0": 4000}, {"N_0": 5000}, {"N_0": 20000}, {"N_0": 20000, "J_0": 
 def derive() -> Derivation:
     """Derive the largest run on devices, a batch and an energy, and what becomes of it."""
     T, N, b, T_min, N_0, b_0 = symbols("T N b T_min N_0 b_0")
-    n, C, t_d, e_op, energy = symbols("n C t_d e_op J_0")
     constraints = {
         c.name: c
         for c in (
@@ -62,11 +61,8 @@ def derive() -> Derivation:
             },
         )
     )
-    # A run that the energy limits needs no more devices, and no larger batch, than these.
-    devices = Monomial.of(energy / (e_op * C * t_d))
-    frugal = {T: Monomial.of(energy / e_op), N: devices, b: Monomial.of(n) * devices}
+    proofs = certify(limit)
     for piece in limit.pieces:
-        proof = certify_at(limit, piece, frugal) if piece.name == "power" else None
         build.product(
             piece.name, piece.multipliers,
             f"three regimes, the one of '{piece.name}': the constraints that bind in it multiply "
@@ -74,7 +70,7 @@ def derive() -> Derivation:
             solve_for=T,
         )
         build.attain(
-            f"{piece.name}, attained", proof or certify(limit, piece),
+            f"{piece.name}, attained", proofs[piece.name],
             "some run attains it, where no other constraint is violated",
         )
     for first, second, solve_for in (("batch", "devices", N_0), ("batch", "power", b_0)):
@@ -90,7 +86,7 @@ def derive() -> Derivation:
     )
     any_devices = solve(free)
     build.attain(
-        "any number of devices", certify(any_devices, any_devices.pieces[0]),
+        "any number of devices", certify(any_devices)[any_devices.pieces[0].name],
         "no finite optimum: without critical batch, budget and energy there is this run for every "
         "N, and N may be anything",
     )

@@ -5,7 +5,7 @@ More of one makes less traffic of the other; the best division balances the two.
 
 import sympy as sp
 
-from symscale.algebra.certify.products import certify
+from symscale.algebra.certify.theorems import certify
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.program import Program
 from symscale.algebra.products.solve import solve
@@ -130,6 +130,7 @@ def derive() -> Derivation:
         },
     )
     limit = solve(program)
+    proofs = certify(limit)
     reasons = {
         "overlapped": (
             "the constraints of overlapping collectives multiply to a bound without N_DP and N_TP",
@@ -152,7 +153,7 @@ def derive() -> Derivation:
     for piece in sorted(limit.pieces, key=lambda p: p.name == "overlapped"):
         bounds, attains = reasons[piece.name]
         build.product(f"least batch, {piece.name}", piece.multipliers, bounds, solve_for=b)
-        build.attain(f"least batch, {piece.name}, attained", certify(limit, piece), attains)
+        build.attain(f"least batch, {piece.name}, attained", proofs[piece.name], attains)
     mesh = {N: 64, b: 48000, d_ff: 32768, M_DP: 2, M_TP: 1}
     least_batch = limit.piece("overlapped").expr
     few = {s: sp.Integer(v) for s, v in (FIGURES | mesh | {N: FEW}).items()}

@@ -6,7 +6,7 @@ product of them.
 
 import sympy as sp
 
-from symscale.algebra.certify.products import certify
+from symscale.algebra.certify.theorems import certify
 from symscale.algebra.products.solve import solve
 from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import symbol
@@ -33,6 +33,7 @@ def derive() -> Derivation:
     T = symbol("T")
     program = limits_program().substitute(rules())
     limit = solve(program)
+    proofs = certify(limit)
     build = DerivationBuilder("training-limits", "Training limits", QUESTION, domain())
     for constraint in program.constraints:
         build.assume_constraint(constraint)
@@ -44,7 +45,7 @@ def derive() -> Derivation:
             solve_for=T,
         )
         build.attain(
-            f"{piece.name}, attained", certify(limit, piece),
+            f"{piece.name}, attained", proofs[piece.name],
             "the bound is attained: the constraints that bind, and others chosen so that every "
             "unknown is fixed, hold with equality at a point of positive real numbers",
         )

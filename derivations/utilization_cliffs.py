@@ -5,7 +5,7 @@ The study of the limits with the compute given and the utilization free.
 
 import sympy as sp
 
-from symscale.algebra.certify.products import certify
+from symscale.algebra.certify.theorems import certify
 from symscale.algebra.products.solve import solve
 from symscale.derivation.steps import Derivation, DerivationBuilder, NumbersTable
 from symscale.language.symbols import symbol
@@ -22,6 +22,7 @@ def derive() -> Derivation:
     U, T, alpha = symbol("U"), symbol("T"), symbol("alpha")
     program = cliffs_program().substitute(rules())
     limit = solve(program)
+    proofs = certify(limit)
     build = DerivationBuilder(
         "utilization-cliffs",
         "Utilization cliffs",
@@ -38,7 +39,7 @@ def derive() -> Derivation:
             solve_for=U,
         )
         build.attain(
-            f"{piece.name}, attained", certify(limit, piece),
+            f"{piece.name}, attained", proofs[piece.name],
             "the bound is attained: the constraints that bind, and others chosen so that every "
             "unknown is fixed, hold with equality",
         )

@@ -25,7 +25,6 @@ from symscale.derivation.steps import (
     relation_of,
 )
 from symscale.errors import CheckFailedError, FormulaError
-from symscale.kernel.checker import check as check_certificate
 from symscale.language.symbols import NOTATION
 
 POINTS = 12
@@ -94,7 +93,7 @@ def check_derivation(derivation: Derivation, seed: int = 0) -> tuple[StepCheck, 
             raise CheckFailedError(f"{label}: it does not say where it holds")
         checks.append(_check_step(label, derivation, step, rng))
         earlier.add(step.key)
-    proofs = [s.certificate for s in derivation.steps if s.certificate is not None]
+    proofs = [s.proof for s in derivation.steps if s.proof is not None]
     for name in not_attained(derivation.limit, proofs):
         raise CheckFailedError(f"{derivation.name}: {name!r} is not attained where it rules")
     return tuple(checks)
@@ -107,7 +106,7 @@ def _check_step(
         return StepCheck(step.key, None, 0)
     if step.kind == "optimum":
         _check_optimum(label, derivation, step)
-        return StepCheck(step.key, True, _certificate_points(label, step, rng))
+        return StepCheck(step.key, True, _proof_points(label, step, rng))
     if step.kind in ("product", "meeting"):
         power = _check_product(label, derivation, step)
         return StepCheck(step.key, True, _product_points(label, derivation, step, power, rng))
@@ -132,11 +131,11 @@ def _check_says(label: str, step: Step, proven: sp.Basic) -> None:
 
 
 def _check_optimum(label: str, derivation: Derivation, step: Step) -> None:
-    """The certificate must hold, say what the step says, and rest on what was given."""
-    if step.certificate is None:
-        raise CheckFailedError(f"{label}: it has no certificate")
-    check_certificate(step.certificate)
-    program, bound = step.certificate.program, step.certificate.bound
+    """The proof must hold, say what the step says, and rest on what was given."""
+    if step.proof is None:
+        raise CheckFailedError(f"{label}: it has no proof")
+    step.proof.check()
+    program, bound = step.proof.program, step.proof.bound
     _check_says(label, step, relate(program.objective.expr, "==", bound.expr))
     given = {s.statement for s in derivation.steps if s.is_given}
     for constraint in program.constraints:
@@ -381,15 +380,15 @@ def _product_points(
     return POINTS
 
 
-def _certificate_points(label: str, step: Step, rng: random.Random) -> int:
+def _proof_points(label: str, step: Step, rng: random.Random) -> int:
     """At random parameters, the point attains the bound."""
-    certificate = step.certificate
-    assert certificate is not None  # noqa: S101  # the caller chose by it
-    objective = certificate.program.objective
-    attained = objective.substitute(certificate.point)
+    proof = step.proof
+    assert proof is not None  # noqa: S101  # the caller chose by it
+    objective = proof.program.objective
+    attained = objective.substitute(proof.point)
     for _ in range(POINTS):
-        point = sample(certificate.bound.free_symbols, (), rng, label)
-        left, right = value_of(attained.expr, point), value_of(certificate.bound.expr, point)
+        point = sample(proof.bound.free_symbols, (), rng, label)
+        left, right = value_of(attained.expr, point), value_of(proof.bound.expr, point)
         if not holds(left, "==", right):
             raise CheckFailedError(f"{label}: not attained at {shown(point)}")
     return POINTS

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 import sympy as sp
 from sympy.core.relational import Relational
 
+from symscale.algebra.certify.theorems import PieceProof
 from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.limit import Condition, Limit
-from symscale.kernel.certificate import Certificate
 
 
 def intervals(
@@ -25,7 +25,8 @@ def intervals(
         weights: The powers to which its premises are raised.
 
     Example:
-        >>> from symscale.algebra.exact.domain import Interval
+        >>> from symscale.algebra.certify.theorems import PieceProof
+    from symscale.algebra.exact.domain import Interval
         >>> from symscale.language.symbols import symbols
         >>> T, N, alpha = symbols("T N alpha")
         >>> domain = Domain(exponents={alpha: Interval(None, sp.Rational(1, 2))})
@@ -63,7 +64,7 @@ def at_meeting(
     return tuple(dict.fromkeys(kept))
 
 
-def not_attained(limit: Limit | None, proofs: Sequence[Certificate]) -> list[str]:
+def not_attained(limit: Limit | None, proofs: Sequence[PieceProof]) -> list[str]:
     """The pieces of a limit that no proof attains in all of the region where they rule.
 
     Whatever a proof asks for must be a condition of the piece's region, of there being any

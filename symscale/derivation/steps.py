@@ -13,6 +13,7 @@ from typing import Literal
 import sympy as sp
 from sympy.core.relational import Relational
 
+from symscale.algebra.certify.theorems import PieceProof
 from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.products.limit import Condition, Limit
@@ -22,7 +23,6 @@ from symscale.answers import Shown
 from symscale.costs.cost import Cost
 from symscale.derivation.regions import at_meeting, intervals
 from symscale.errors import FormulaError
-from symscale.kernel.certificate import Certificate
 
 Kind = Literal[
     "definition", "assumption", "rewrite", "replacement", "product", "optimum", "meeting", "choice"
@@ -48,7 +48,7 @@ class Step:
         premises: Earlier steps it uses; in a product, the power of each.
         rewrite: The rewrite that it makes, by which it replaces a side, or in which the
             choice makes both sides equal.
-        certificate: The certificate that it rests on.
+        proof: The proof that it rests on.
         logic: Whether it follows from its premises, or suffices for them.
         region: Intervals of exponents that it rests on, and where two bounds that meet rule.
     """
@@ -60,7 +60,7 @@ class Step:
     source: str = ""
     premises: Mapping[str, sp.Expr] = field(default_factory=dict)
     rewrite: Rewrite | None = None
-    certificate: Certificate | None = None
+    proof: PieceProof | None = None
     logic: Logic = "follows"
     region: tuple[Relational, ...] = ()
 
@@ -68,8 +68,8 @@ class Step:
     def conditions(self) -> tuple[Relational, ...]:
         """Where it holds, an optimum is attained, or a choice allowed."""
         own: tuple[Relational, ...] = ()
-        if self.certificate is not None:
-            own = tuple(Condition(c).relational for c in self.certificate.conditions)
+        if self.proof is not None:
+            own = tuple(Condition(c).relational for c in self.proof.conditions)
         elif self.rewrite is not None:
             given = self.rewrite.admissible if self.kind == "choice" else self.rewrite.conditions
             own = tuple(c for c in given if isinstance(c, Relational))
@@ -183,12 +183,12 @@ class Derivation(Shown):
         raise FormulaError(f"{self.name}: no step is labelled {key!r}")
 
     def region_of(self, step: Step) -> tuple[Relational, ...]:
-        """What a step of it must say of where it holds, beside its rewrite or certificate."""
+        """What a step of it must say of where it holds, beside its rewrite or proof."""
         if step.is_given:
             return ()
         region = intervals(self.domain, step.statement, step.premises.values())
         if step.kind == "meeting" and isinstance(step.statement.lhs, sp.Symbol):
-            proofs = [self.step(key).certificate for key in step.premises]
+            proofs = [self.step(key).proof for key in step.premises]
             ratios = [c for p in proofs if p is not None for c in p.conditions]
             region = (*at_meeting(ratios, step.statement.lhs, step.statement.rhs), *region)
         return region
@@ -376,12 +376,12 @@ class DerivationBuilder:
             )
         )
 
-    def attain(self, key: str, certificate: Certificate, reason: str) -> Step:
-        """State that a bound is attained: at the certificate's point it is an equality."""
-        objective = certificate.program.objective.expr
-        statement = relate(objective, "==", certificate.bound.expr)
+    def attain(self, key: str, proof: PieceProof, reason: str) -> Step:
+        """State that a bound is attained: at the proof's point it is an equality."""
+        objective = proof.program.objective.expr
+        statement = relate(objective, "==", proof.bound.expr)
         return self._add(
-            Step(key, "optimum", statement, reason, certificate=certificate)
+            Step(key, "optimum", statement, reason, proof=proof)
         )
 
     def finish(

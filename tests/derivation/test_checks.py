@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import sympy as sp
 
-from symscale.algebra.certify.products import certify
+from symscale.algebra.certify.theorems import certify
 from symscale.algebra.exact.domain import Domain, Interval
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.program import Program, at_most
@@ -51,7 +51,7 @@ def test_an_optimum_rests_on_the_given_constraints() -> None:
     limit = solve(program(5))
     build = started()
     build.assume_constraint(program(1).constraints[0])
-    build.attain("optimum", certify(limit, limit.pieces[0]), "of another program")
+    build.attain("optimum", certify(limit)[limit.pieces[0].name], "of another program")
     refused(build.finish(), "was not given")
 
 
@@ -65,7 +65,7 @@ def test_attained_bounds_meet_but_do_not_multiply() -> None:
     for constraint in program.constraints:
         build.assume_constraint(constraint)
     for piece in limit.pieces:
-        build.attain(f"{piece.name}, attained", certify(limit, piece), "where it rules")
+        build.attain(f"{piece.name}, attained", certify(limit)[piece.name], "where it rules")
     build.meet("meet", "a, attained", "b, attained", "where both are equal", solve_for=N)
     derivation = build.finish()
     check_derivation(derivation)

@@ -82,8 +82,8 @@ def test_pieces_are_the_optimum_in_all_of_their_regions(name: str, edge: bool) -
     program, rng = limit.program, Random(21)
     unknown = list(program.variables)
     proofs = {
-        s.certificate.bound: s for s in derivation.steps
-        if s.certificate is not None and s.certificate.program == program
+        s.proof.bound: s for s in derivation.steps
+        if s.proof is not None and s.proof.program == program
     }
     for piece in limit.pieces:
         region = [c.ratio for c in piece.region]
@@ -109,8 +109,8 @@ def test_pieces_are_the_optimum_in_all_of_their_regions(name: str, edge: bool) -
             assert found.status == 0
             assert sign * found.fun == pytest.approx(log_of(piece.bound, at), abs=1e-6)
             step = proofs[piece.bound]
-            assert step.certificate is not None
-            point = step.certificate.point
+            assert step.proof is not None
+            point = step.proof.point
             for c in program.constraints:
                 slack = log_of(c.ratio.substitute(point), at)
                 assert slack < 1e-7
@@ -383,7 +383,7 @@ def test_overlapped_collectives_of_few_devices() -> None:
             (8, 32768, 2, 1, 459 * 10**12, 9 * 10**10), strict=True,
         )
     }
-    proofs = {s.key: s.certificate for s in derivation.steps if s.certificate is not None}
+    proofs = {s.key: s.proof for s in derivation.steps if s.proof is not None}
     balanced = proofs["least batch, overlapped, attained"]
     assert round(float(balanced.point[symbol("N_DP")].expr.subs(at)), 2) == 0.62
     assert limit.ruling(at).name == "one group only"

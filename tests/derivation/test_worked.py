@@ -27,15 +27,16 @@ from commands import FORMATS, answer, refusal
 from json_formulas import evaluated, ratio, sides
 from latex import NAMES, compile_latex
 from places import ROOT
-from symscale.algebra.certify.products import certify_at
+from symscale.algebra.certify.theorems import PieceProof
 from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.exact.regions import find_witness
+from symscale.algebra.products.limit import Condition
 from symscale.algebra.rewrites.rewrite import rearrange
 from symscale.costs.cost import cost
 from symscale.derivation.checks import check_derivation
 from symscale.derivation.library import derivation_titles, load_derivation
 from symscale.derivation.steps import Derivation, DerivationBuilder, Step
 from symscale.errors import CheckFailedError, FormulaError, UnitError, UnknownNameError
-from symscale.kernel.certificate import Certificate
 from symscale.language.symbols import NOTATION, symbol, symbols
 from symscale.pages.formats.document import Number
 
@@ -361,8 +362,8 @@ def scaled_left(step: Step, factor: sp.Expr) -> Step:
 
 
 def certified(step: Step, **changes: Any) -> Step:
-    assert step.certificate is not None
-    return replace(step, certificate=replace(step.certificate, **changes))
+    assert step.proof is not None
+    return replace(step, proof=replace(step.proof, **changes))
 
 
 def premises(step: Step, change: Callable[[str, sp.Expr], sp.Expr]) -> Step:
@@ -370,29 +371,43 @@ def premises(step: Step, change: Callable[[str, sp.Expr], sp.Expr]) -> Step:
 
 
 def other_multipliers(step: Step) -> Step:
-    assert step.certificate is not None
+    assert step.proof is not None
     return certified(
-        step, multipliers={k: -v for k, v in step.certificate.multipliers.items()}
+        step, multipliers={k: -v for k, v in step.proof.multipliers.items()}
     )
 
 
 def other_point(step: Step) -> Step:
-    assert step.certificate is not None
-    return certified(step, point={k: v**2 for k, v in step.certificate.point.items()})
+    assert step.proof is not None
+    return certified(step, point={k: v**2 for k, v in step.proof.point.items()})
 
 
 def other_bound(step: Step) -> Step:
-    assert step.certificate is not None
-    return certified(step, bound=step.certificate.bound ** 2)
+    assert step.proof is not None
+    return certified(step, bound=step.proof.bound ** 2)
 
 
-def at_the_vertex() -> Certificate | None:
-    """A true certificate of the piece 'power', whose run takes all of the critical batch."""
+def at_the_vertex() -> PieceProof:
+    """A true proof of the piece 'power', whose run takes all of the critical batch."""
     limit = load_derivation("kinds-of-answers").limit
     assert limit is not None
+    program, piece = limit.program, limit.piece("power")
     T, N, b, b_0, n, J_0, e_op = symbols("T N b b_0 n J_0 e_op")  # noqa: N806
-    point = {T: J_0 / e_op, N: b_0 / n, b: b_0}
-    return certify_at(limit, limit.piece("power"), {x: Monomial.of(v) for x, v in point.items()})
+    run = {T: J_0 / e_op, N: b_0 / n, b: b_0}
+    point = {x: Monomial.of(v) for x, v in run.items()}
+    left = {c.name: c.ratio.substitute(point) for c in program.constraints}
+    needs = {name: Condition(m) for name, m in left.items() if m.free_symbols}
+    witness, _ = find_witness(
+        [c.ratio**-1 for c in needs.values()], (), program.parameters, program.domain
+    )
+    assert witness is not None
+    slacks = {name: {c.name: c.ratio.content} for name, c in needs.items()}
+    proof = PieceProof(
+        piece.name, program, piece.bound, piece.multipliers, point, tuple(needs.values()), slacks,
+        witness,
+    )  # fmt: skip
+    proof.check()
+    return proof
 
 
 TWO, HALF = sp.Integer(2), sp.Rational(1, 2)
@@ -415,7 +430,7 @@ FAULTS: dict[str, Fault] = {
     ),
     "a piece that is attained in a part of its region": Fault(
         "kinds-of-answers", "power, attained",
-        lambda s: replace(s, certificate=at_the_vertex()),
+        lambda s: replace(s, proof=at_the_vertex()),
     ),
     # Rewrites
     "a factor that is too small": Fault(
@@ -581,16 +596,16 @@ FAULTS: dict[str, Fault] = {
     "an optimum as a lower bound": Fault(
         "training-limits", ATTAINED, lambda s: relation(s, sp.Ge)
     ),
-    "an optimum without its certificate": Fault(
-        "training-limits", ATTAINED, lambda s: replace(s, certificate=None)
+    "an optimum without its proof": Fault(
+        "training-limits", ATTAINED, lambda s: replace(s, proof=None)
     ),
-    "a certificate of another bound": Fault("training-limits", ATTAINED, other_bound),
-    "a certificate with multipliers of the wrong sign": Fault(
+    "a proof of another bound": Fault("training-limits", ATTAINED, other_bound),
+    "a proof with multipliers of the wrong sign": Fault(
         "training-limits", ATTAINED, other_multipliers
     ),
-    "a certificate of another point": Fault("training-limits", ATTAINED, other_point),
-    "a certificate without its conditions": Fault(
-        "training-limits", ATTAINED, lambda s: certified(s, conditions=())
+    "a proof of another point": Fault("training-limits", ATTAINED, other_point),
+    "a proof without its conditions": Fault(
+        "training-limits", ATTAINED, lambda s: certified(s, region=())
     ),
 }  # fmt: skip
 

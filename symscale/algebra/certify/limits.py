@@ -113,7 +113,8 @@ def infeasibility_name(condition: Condition) -> str:
     return f"infeasible unless {condition.name}"
 
 
-def _hypotheses(conditions: Sequence[Condition]) -> list[Hypothesis]:
+def hypotheses(conditions: Sequence[Condition]) -> list[Hypothesis]:
+    """What a region assumes, as certificates say it."""
     return [
         is_one(c.primitive) if c.equal else at_most_one(c.primitive, name=c.name)
         for c in conditions
@@ -167,21 +168,21 @@ def _piece(limit: Limit, piece: Piece, found: LimitTheorems) -> Parts | None:
         found.missing.append(piece.name)
         return None
     found.writer.bound(f"{piece.name}: bound", piece.bound, piece.multipliers, (), witness)
-    parts = _parts(piece.name, limit.points[piece.name], piece.region, program)
+    parts = parts_of(piece.name, limit.points[piece.name], piece.region, program)
     for part in parts:
         at = part.point.witness if part.point.conditions else witness
         if at is None or any(s not in at for s in program.parameters):
             found.missing.append(part.name)
             return None
         found.writer.attained(
-            part.name, piece.bound, part.point.values, part.slacks, _hypotheses(part.region), at
+            part.name, piece.bound, part.point.values, part.slacks, hypotheses(part.region), at
         )
     if not parts:
         found.missing.append(piece.name)
     return Parts(limit.points[piece.name], parts) if parts else None
 
 
-def _parts(
+def parts_of(
     name: str, tree: PointTree | None, region: Sequence[Condition], program: Program
 ) -> list[Part]:
     """One theorem for each point, with the slacks in terms of its own region's conditions."""
@@ -208,7 +209,7 @@ def _unbounded(limit: Limit, found: LimitTheorems) -> Parts | None:
     program, region = limit.program, limit.feasibility
     witness = _witness([c.primitive**-1 for c in region], program)
     tree = region_point(program, (), premises_of(region, program.domain), witness)
-    parts = _parts(UNBOUNDED, tree, region, program)
+    parts = parts_of(UNBOUNDED, tree, region, program)
     for part in parts:
         at = part.point.witness if part.point.conditions else witness
         if at is None:
@@ -216,7 +217,7 @@ def _unbounded(limit: Limit, found: LimitTheorems) -> Parts | None:
             break
         found.writer.unbounded(
             part.name, limit.direction or {}, part.point.values, part.slacks,
-            _hypotheses(part.region), at,
+            hypotheses(part.region), at,
         )
     if not parts:
         found.missing.append(UNBOUNDED)
@@ -256,7 +257,7 @@ def _cover(
         fails = at_most_one(c.primitive**-1, strict=True).name
         reason = (Summand(times={f"not {c.name}": 1}),)
         tree = Split(c.name, positive.terms, tree, Leaf(infeasibility_name(c), {fails: reason}))
-    found.writer.cover("cover", tree, _hypotheses(equal), witness)
+    found.writer.cover("cover", tree, hypotheses(equal), witness)
 
 
 def _cases(

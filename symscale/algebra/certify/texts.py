@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 import sympy as sp
 
@@ -46,6 +47,7 @@ def unique_lines(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
+@lru_cache(maxsize=4096)
 def exponent_text(exponent: sp.Expr) -> str:
     """A rational function of exponents in the format's words.
 
@@ -55,11 +57,13 @@ def exponent_text(exponent: sp.Expr) -> str:
     Example:
         >>> from symscale.language.symbols import symbol
         >>> exponent_text(2/(1 - 2*symbol("alpha"))**2)
-        '(2)/((2*alpha - 1)^2)'
+        '(2)/((1 - 2*alpha)^2)'
     """
     if exponent.is_Rational:
         return str(exponent)
-    above, below = (sp.factor(part) for part in sp.fraction(sp.together(exponent)))
+    above, below = sp.fraction(exponent)
+    if not (above.is_polynomial() and below.is_polynomial()):
+        above, below = sp.fraction(sp.together(exponent))
     if not (above.is_polynomial() and below.is_polynomial()):
         raise FormulaError(f"exponent {exponent} is no rational function")
     texts = [str(part).replace("**", "^") for part in (above, below)]
