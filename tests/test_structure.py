@@ -130,13 +130,20 @@ def modules() -> dict[str, Module]:
     return found
 
 
+@cache
+def nodes(module: Module) -> list[ast.AST]:
+    """List all nodes of a module's tree."""
+    return list(ast.walk(module.tree))
+
+
+@cache
 def imports(module: Module) -> list[Import]:
     """List what a module imports, at its start and within functions.
 
     `import_module("name")` counts too.
     """
     found = []
-    for node in ast.walk(module.tree):
+    for node in nodes(module):
         names: list[str] = []
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -288,7 +295,7 @@ def test_no_text_is_executed() -> None:
     wrong = [
         f"{module.where}:{node.lineno}: {called(node)}() executes text"
         for module in modules().values()
-        for node in ast.walk(module.tree)
+        for node in nodes(module)
         if isinstance(node, ast.Call) and called(node) in forbidden
     ]
     assert not wrong
@@ -300,7 +307,7 @@ def test_symbols_are_made_in_one_file() -> None:
     wrong = [
         f"{module.where}:{node.lineno}: only symscale/language/symbols.py makes symbols"
         for module in modules().values()
-        for node in ast.walk(module.tree)
+        for node in nodes(module)
         if isinstance(node, ast.Call) and ast.unparse(node.func) in makers
         if module.name != "symscale.language.symbols"
     ]
@@ -312,7 +319,7 @@ def test_no_class_is_named_twice() -> None:
     names = Counter(
         node.name
         for module in modules().values()
-        for node in ast.walk(module.tree)
+        for node in nodes(module)
         if isinstance(node, ast.ClassDef)
     )
     assert not {name for name, count in names.items() if count > 1}

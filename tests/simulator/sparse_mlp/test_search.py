@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import replace
+from functools import cache
 from math import prod
 from random import Random
 
@@ -17,6 +18,7 @@ from symscale.errors import InputError
 from symscale.facts.machines.lumped import load_machine
 from symscale.simulator.sparse_mlp.curve import (
     QUARTER_S,
+    Point,
     cluster_sizes,
     curve,
     end_of_linear_scaling,
@@ -69,16 +71,23 @@ def shape_of(row: Row) -> tuple[int, ...]:
     return tuple(int(float(row[n])) for n in names)
 
 
+@cache
+def points_of(name: str, as_published: bool) -> list[Point]:
+    """Each curve is searched once in a process."""
+    machine, rules = CURVES[name]
+    schedule = Schedule(as_published=as_published)
+    return list(curve(load_machine(machine), published_shapes(rules), schedule=schedule))
+
+
 @pytest.mark.parametrize("as_published", [False, True])
 @pytest.mark.parametrize("name", CURVES)
 def test_published_curves(name: str, as_published: bool) -> None:
     """Same models, same clusters, same utilization, and no point more or less."""
-    machine, rules = CURVES[name]
-    published = rows(f"curve-{name}.csv")
-    schedule = Schedule(as_published=as_published)
-    points = list(curve(load_machine(machine), published_shapes(rules), schedule=schedule))
-    assert len(points) == len(published)
-    for point, row in zip(points, published, strict=True):
+    machine, _ = CURVES[name]
+    wanted = rows(f"curve-{name}.csv")
+    points = points_of(name, as_published)
+    assert len(points) == len(wanted)
+    for point, row in zip(points, wanted, strict=True):
         s = point.plan.problem.shape
         assert (s.d_model, s.d_ff, s.layers, s.experts, s.batch_tokens) == shape_of(row)
         assert math.isclose(s.training_flop, float(row["compute_flop"]), rel_tol=1e-12)
@@ -94,9 +103,8 @@ def test_published_curves(name: str, as_published: bool) -> None:
 
 @pytest.mark.parametrize("name", CURVES)
 def test_the_end_of_linear_scaling(name: str) -> None:
-    machine, rules = CURVES[name]
-    loaded = load_machine(machine)
-    end = end_of_linear_scaling(loaded, list(curve(loaded, published_shapes(rules))))
+    machine, _ = CURVES[name]
+    end = end_of_linear_scaling(load_machine(machine), points_of(name, False))
     assert end is not None
     assert f"{end.plan.problem.shape.training_flop:.2e}" == f"{ENDS[name]:.2e}"
 
@@ -295,6 +303,13 @@ def test_degrees_multiply_to_the_cluster() -> None:
     assert (degrees.table.prod(axis=0) == whole).all()
 
 
+@cache
+def divisors_of(number: int) -> list[int]:
+    """By trying every number up to the root."""
+    low = [d for d in range(1, math.isqrt(number) + 1) if number % d == 0]
+    return sorted({*low, *(number // d for d in low)})
+
+
 TIGHT = ("v100-sxm", Shape(4096, 2**14, 64, 1, 8 * 262147, 1e9), 16)
 """Microbatches of 262147 tokens or of few: activations fit only if computed again, or slowly."""
 
@@ -305,16 +320,16 @@ def every_wide_plan(machine_name: str, problem: SearchProblem) -> list[float]:
     sizes = [t.size for t in machine.tiers[:-1] if t.size]
     sizes.append(devices // prod(sizes))
     room = devices * float(machine.memory_capacity_bytes)
-    times: list[float] = []
     lengths = (s.batch_tokens // s.experts, s.d_model, s.d_ff, s.layers, s.experts)
-    ways = [[d for d in range(1, devices + 1) if devices % d == 0 and n % d == 0] for n in lengths]
+    ways = [[d for d in divisors_of(devices) if n % d == 0] for n in lengths]
+    plans: dict[Schedule, list[dict[str, float]]] = {}
     for degrees in itertools.product(*ways):
         if prod(degrees) != devices:
             continue
         data, _, _, stages, _ = degrees
         tokens = s.batch_tokens // (s.experts * data)
         named = splits(dict(zip(DEGREES, degrees, strict=True)), sizes)
-        for m in (m for m in range(1, tokens + 1) if tokens % m == 0):
+        for m in divisors_of(tokens):
             blocks = s.layers // stages
             interleaved = [v for v in range(1, blocks + 1) if blocks % v == 0 and stages > 1]
             kinds = [(v, False) for v in interleaved or [1]]
@@ -323,15 +338,15 @@ def every_wide_plan(machine_name: str, problem: SearchProblem) -> list[float]:
             for v, zero in kinds:
                 for recompute in (False, True):
                     plan = Schedule(zero_bubble=zero, recompute=recompute)
-                    each = [{**s.values(), "m": float(m), "v": float(v), **by_tier(n)}
-                            for n in named]  # fmt: skip
-                    if not each:
-                        continue
-                    columns = {n: np.array([x[n] for x in each]) for n in each[0]}
-                    found = evaluate(machine, columns, plan)
-                    memory = np.broadcast_to(found["state"] + found["activations"], len(each))
-                    times += [float(t) for t, b in zip(found["t_step"], memory, strict=True)
-                              if b <= room]  # fmt: skip
+                    plans.setdefault(plan, []).extend(
+                        {**s.values(), "m": float(m), "v": float(v), **by_tier(n)} for n in named
+                    )
+    times: list[float] = []
+    for schedule, members in plans.items():
+        columns = {n: np.array([v[n] for v in members]) for n in members[0]}
+        found = evaluate(machine, columns, schedule)
+        memory = np.broadcast_to(found["state"] + found["activations"], len(members))
+        times += [float(t) for t, b in zip(found["t_step"], memory, strict=True) if b <= room]
     return sorted(times)
 
 
@@ -359,10 +374,10 @@ LEFT_OUT = replace(WIDE_SPACE, activations=False)
 @pytest.mark.parametrize("name", CURVES)
 def test_the_wide_search_never_loses(name: str) -> None:
     """On the same clusters, under the same memory rule, at every sixth published point."""
-    machine, rules = CURVES[name]
-    loaded = load_machine(machine)
-    for point in list(curve(loaded, published_shapes(rules)))[::6]:
-        wide = search(loaded, [point.plan.problem], space=LEFT_OUT)[0][0]
+    machine, _ = CURVES[name]
+    points = points_of(name, False)[::6]
+    found = search(load_machine(machine), [p.plan.problem for p in points], space=LEFT_OUT)
+    for point, (wide,) in zip(points, found, strict=True):
         assert wide.step_s <= point.plan.step_s * (1 + 1e-12)
 
 
