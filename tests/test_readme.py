@@ -92,6 +92,7 @@ def commands() -> list[tuple[str, ...]]:
     return sorted(found)
 
 
+@pytest.mark.usefixtures("drawn_here")
 @pytest.mark.parametrize("command", commands(), ids=" ".join)
 def test_commands_of_the_documentation_run(
     command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

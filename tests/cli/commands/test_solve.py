@@ -215,7 +215,8 @@ def test_names_of_a_user_are_escaped_in_latex(
 def compile_latex(text: str, folder: Path, need_program: Callable[[str], str]) -> None:
     (folder / "answer.tex").write_text(text, encoding="utf-8")
     done = subprocess.run(
-        [need_program("pdflatex"), "-interaction=nonstopmode", "-halt-on-error", "answer.tex"],
+        [need_program("pdflatex"), "-draftmode", "-interaction=nonstopmode", "-halt-on-error",
+         "answer.tex"],
         cwd=folder, capture_output=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]

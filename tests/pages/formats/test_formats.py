@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commands import ANSWERS, MACHINE, answer
-from latex import NAMES, compile_latex
+from latex import NAMES, compile_latex, joined
 from sampling import examples
 from symscale.algebra.exact.monomial import Monomial
 from symscale.errors import TooLargeError
@@ -475,19 +475,8 @@ def test_latex_of_every_command_compiles(
     need_program: Callable[[str], str], tmp_path: Path
 ) -> None:
     """All in one document, to start the program once; a second test finds which it was."""
-    bodies = []
-    for arguments in dict.fromkeys(ALL):
-        shown = answer(*arguments, "--format", "latex")
-        head, _, rest = shown.partition("\\begin{document}\n")
-        assert head.startswith(latex.PREAMBLE)
-        body, _, end = rest.rpartition("\\end{document}\n")
-        assert end == ""
-        assert "\\begin{document}" not in body
-        # Labels of different documents may be the same.
-        body = re.sub(r"\\label\{[^}]*\}", "", body)
-        bodies.append(head.removeprefix(latex.PREAMBLE) + body)
-    whole = latex.PREAMBLE + "\\begin{document}\n" + "\\clearpage\n".join(bodies)
-    compile_latex(need_program("pdflatex"), whole + "\\end{document}\n", tmp_path)
+    shown = (answer(*arguments, "--format", "latex") for arguments in dict.fromkeys(ALL))
+    compile_latex(need_program("pdflatex"), joined(shown), tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,7 @@ from symscale.derivation.library import derivation_names, load_derivation
 from symscale.errors import NoAnswerError, UnknownNameError
 from symscale.language.sources import load_sources
 from symscale.language.symbols import symbols
+from symscale.pages.figures.of_report import ENDINGS, Drawing
 from symscale.pages.formats import latex
 from symscale.pages.formats.bibtex import bibtex
 from symscale.pages.formats.combine import Chapter, combine
@@ -176,17 +176,6 @@ def test_a_pdf_cannot_read_files(need_program: Callable[[str], str]) -> None:
 # The command
 
 
-@pytest.fixture
-def _drawn_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw within this process what another is to draw, which takes half as long in all."""
-
-    @contextmanager
-    def at_once(work: Callable[..., None], *given: object) -> Iterator[Callable[[], None]]:
-        yield lambda: work(*given)
-
-    monkeypatch.setattr("symscale.cli.commands.report.aside", at_once)
-
-
 def test_report_writes_everything(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     folder = tmp_path / "new" / "report"
     done = run("report", "--hardware", "h100-sxm", "--no-pdf", "-o", str(folder))
@@ -199,7 +188,7 @@ def test_report_writes_everything(tmp_path: Path, request: pytest.FixtureRequest
     }  # fmt: skip
     before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
     assert "not empty" in refusal("report", "--no-pdf", "-o", str(folder))
-    request.getfixturevalue("_drawn_here")
+    request.getfixturevalue("drawn_here")
     answer("report", "--hardware", "h100-sxm", "--no-pdf", "-o", str(folder), "--force")
     assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
     assert sorted(p.name for p in folder.parent.iterdir()) == ["report"]
@@ -249,7 +238,7 @@ def test_a_report_where_nobody_may_write(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.usefixtures("_drawn_here")
+@pytest.mark.usefixtures("drawn_here")
 def test_a_machine_without_numbers_has_no_figures_but_a_chapter(tmp_path: Path) -> None:
     endless = "h100-sxm-infinite-network-and-ll"
     for place, (hardware, figures) in enumerate(
@@ -261,7 +250,7 @@ def test_a_machine_without_numbers_has_no_figures_but_a_chapter(tmp_path: Path) 
         assert (folder / f"data/limits-{endless}.json").exists()
 
 
-@pytest.mark.usefixtures("_drawn_here")
+@pytest.mark.usefixtures("drawn_here")
 def test_titles_are_drawn_whatever_they_are(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     title = "\U0001f600 \u6f22\u5b57 $ \\\\input{/etc/passwd} <b> " + "on and " * 30
@@ -396,8 +385,16 @@ def test_a_worker_that_was_stopped_is_ended_too() -> None:
     assert not multiprocessing.active_children()
 
 
-@pytest.mark.usefixtures("_drawn_here")
-def test_a_folder_with_something_in_the_way_is_left_as_it_is(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("drawn_here")
+def test_a_folder_with_something_in_the_way_is_left_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def blank(figures: Sequence[Drawing], folder: Path) -> None:
+        for figure in figures:
+            for ending in ENDINGS:
+                (folder / f"{figure.name}{ending}").write_text("<svg/>", encoding="utf-8")
+
+    monkeypatch.setattr("symscale.pages.figures.of_report.draw_figures", blank)
     (tmp_path / "report.md").mkdir()
     line = refusal("report", "--no-pdf", "-o", str(tmp_path), "--force")
     assert "report.md in it is a folder" in line
