@@ -42,7 +42,7 @@ def ratios_document(answer: RatioAnswer) -> Document:
         rows: list[tuple[Cell, ...]] = []
         growth = ratio.growth
         if growth is not None and growth.leading is not None and growth.theta is not None:
-            if sp.simplify(growth.leading - ratio.cost.expr) != 0:
+            if sp.cancel(growth.leading - ratio.cost.expr) != 0:  # both are quotients of sums
                 rows.append(("leading order", Formula(growth.leading)))
                 grown = True
             if growth.theta not in (0, 1):
