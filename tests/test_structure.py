@@ -53,6 +53,7 @@ ALLOWED: dict[str, set[str]] = {
     "studies.requests": {*_FACTS, "algebra.exact"},
     "studies.explorers": {*_FACTS, "algebra", "studies"},
     "problems": {*_FACTS, "algebra", "kernel", "studies.training"},
+    "problems.older": {"kernel"},
     "simulator": set(),
     "simulator.sparse_mlp": _SIMULATED,
     "simulator.tables": _SIMULATED,

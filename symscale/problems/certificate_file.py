@@ -1,42 +1,26 @@
-"""Certificates as JSON files; docs/certificates.md describes the format.
+"""Certificate files, judged by the kernel; docs/certificates.md describes them.
 
-A file is data from anybody: it is parsed by the whitelist of expressions, bounded
-in size, and trusted in nothing that `symscale.kernel.checker.check` has not
-verified.
+A file is data from anybody: it is bounded in size, and trusted in nothing.
 """
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
-import sympy as sp
-
-from symscale.algebra.exact.combinations import Terms
-from symscale.algebra.exact.domain import Domain, Interval
 from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.exact.signs import positive_monomial
-from symscale.algebra.products.program import Constraint, Program
-from symscale.algebra.sums.program import GeometricProgram, SumConstraint
-from symscale.errors import (
-    FormulaError,
-    InputError,
-    ParseError,
-    SymscaleError,
-    printable,
-    refusal,
-)
+from symscale.algebra.products.program import Constraint
+from symscale.errors import InputError, printable, refusal
 from symscale.kernel.certificate import Certificate
+from symscale.kernel.check import FileVerdict, TheoremVerdict, check
 from symscale.kernel.checker import AnyCertificate
+from symscale.kernel.limits import MOST_WORK, Refused
+from symscale.kernel.read import LARGEST_TEXT, read_json
 from symscale.kernel.sum_certificate import SumCertificate
-from symscale.language.parsing import parse_expression
-from symscale.language.symbols import NOTATION, Notation, latex_of_name
 from symscale.language.tables import read_file_bytes
+from symscale.problems.older.convert import converted
 
 FORMAT = "symscale-certificate"
 VERSION = 2
-READABLE = (1, 2)
-LARGEST_FILE_BYTES = 2_000_000
-MOST_CONSTRAINTS = 400  # of a certificate of sums, and as many conditions
+OLDER = (1, 2)
 
 
 def certificates_data(
@@ -121,199 +105,58 @@ def _powers(monomial: Monomial) -> dict[str, str]:
     return {str(atom): str(exponent) for atom, exponent in monomial.powers}
 
 
-def load_certificates(path: str) -> tuple[str, list[AnyCertificate]]:
-    """Read a certificate file: its title, and its certificates.
+def judge_file(path: str) -> tuple[str, tuple[FileVerdict, ...]]:
+    """Let the kernel judge a certificate file: its title, and the verdicts.
 
     Raises:
         InputError: If it is no such file; the text says where it goes wrong.
     """
-    data = _load(path)
-    where = path[:160]
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise InputError(f"{where}: it is no certificate file; write one by solve --certificate")
-    if data.get("version") not in READABLE:
-        known = " or ".join(map(str, READABLE))
-        raise InputError(f"{where}: its version is {data.get('version')!r:.40}, not {known}")
-    rows = data.get("certificates")
-    if not isinstance(rows, list) or not rows:
-        raise InputError(f"{where}: it holds no certificate")
-    found: list[AnyCertificate] = []
-    for index, row in enumerate(rows, 1):
-        try:
-            reader = _CertificateReader(row)
-            sums = data["version"] > 1 and row.get("kind", "monomials") != "monomials"
-            found.append(reader.sums() if sums else reader.certificate())
-        except SymscaleError as error:
-            raise InputError(f"{where}, certificate {index}: {error}") from None
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            name = str(error)[:80]
-            raise InputError(
-                f"{where}, certificate {index}: {name} is missing or malformed; "
-                "see docs/certificates.md"
-            ) from None
-    title = data.get("title", "")
-    return title if isinstance(title, str) else "", found
-
-
-def _load(path: str) -> Any:
-    content = read_file_bytes(path, "a certificate", LARGEST_FILE_BYTES, "split it")
+    content = read_file_bytes(path, "a certificate", LARGEST_TEXT, "split it")
+    where = printable(path, 160)
     try:
-        return json.loads(content.decode("utf-8"), parse_constant=_no_constant)
-    except (RecursionError, ValueError) as error:
-        raise refusal(
-            printable(path, 160), f"is no readable JSON ({str(error)[:80]})",
-            "write one by --certificate",
-        ) from None
+        return judge(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise refusal(where, "is no text", "write one by --certificate") from None
+    except InputError as error:
+        raise error.with_context(where) from None
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+def judge(text: str) -> tuple[str, tuple[FileVerdict, ...]]:
+    """Let the kernel judge the text of a certificate file: its title, and the verdicts.
+
+    A file of version 3 is one whole, and the kernel reads it as it stands. Of an older one
+    each certificate is written anew, and has a verdict of its own.
+
+    Raises:
+        InputError: If it is no such file; the text says where it goes wrong.
+
+    Example:
+        >>> from symscale.studies.training.answer import training_limits
+        >>> from symscale.pages.formats.json import dump
+        >>> _, verdicts = judge(dump(training_limits().certificates().to_dict()))
+        >>> all(v.holds for v in verdicts)
+        True
+    """
+    try:
+        data = read_json(text)
+        version = data.get("version") if isinstance(data, dict) else None
+        if type(version) is int and version in OLDER and data.get("format") == FORMAT:
+            return _judge_older(data)
+        found = check(text)
+    except Refused as reason:
+        raise InputError(f"it is no certificate: {reason}; see docs/certificates.md") from None
+    return found.title, (found,)
 
 
-class _CertificateReader:
-    """One certificate's JSON, and the symbols that its names stand for."""
-
-    def __init__(self, row: Any) -> None:
-        if not isinstance(row, dict):
-            raise ParseError("it is no object")
-        self.row = row
-        exponents = set(row["exponents"])
-        # Within an open interval from zero or more an exponent may be a base as well.
-        positive = {n for n, ends in row["exponents"].items() if _is_lower_end(ends[0])}
-        names = {str(x) for x in row["variables"]} | set(row["witness"]) | set(row["point"])
-        names |= exponents
-        for name in names:
-            if not (name.isidentifier() and name.isascii() and len(name) <= 60):
-                raise ParseError(f"{name[:40]!r} is no name")
-        self.names: dict[str, sp.Symbol] = {
-            n: Notation(n, "1", latex_of_name(n), n, exponent=n in exponents - positive).symbol
-            if n not in NOTATION
-            else NOTATION[n].symbol
-            for n in sorted(names)
-        }
-
-    def monomial(self, table: Any) -> Monomial:
-        if not isinstance(table, dict):
-            raise ParseError("a monomial is no object of atoms and exponents")
-        powers = Monomial(())
-        for atom, exponent in table.items():
-            base = parse_expression(atom, self.names)
-            if base.is_number and not base.is_positive:
-                raise FormulaError(f"{atom[:40]} is not positive")
-            read = positive_monomial(base)
-            if sp.expand(read.expr - base) != 0:  # a sign was lost: the atom is negative
-                raise FormulaError(f"{atom[:40]} is not a product of positive quantities")
-            powers = powers * read ** self.number(exponent)
-        return powers
-
-    def number(self, text: Any) -> sp.Expr:
-        if not isinstance(text, str):
-            raise ParseError("an exponent is no text")
-        return parse_expression(text, self.names)
-
-    def certificate(self) -> Certificate:
-        row, names = self.row, self.names
-        self._check_sense()
-        constraints = []
-        condensed: dict[str, tuple[tuple[Monomial, sp.Expr], ...]] = {}
-        for entry in row["constraints"]:
-            if "condensed" in entry:
-                condensed[str(entry["name"])] = tuple(
-                    (self.monomial(part["term"]), self._rational(part["weight"]))
-                    for part in entry["condensed"]
-                )
-            if entry["relation"] not in ("<=", "=="):
-                raise ParseError("a relation is neither <= nor ==")
-            constraints.append(
-                Constraint(
-                    str(entry["name"]), self.monomial(entry["ratio"]), entry["relation"],
-                    Monomial(()), "",
-                )
-            )
-        program = Program(
-            "certificate", "", row["sense"], self.monomial(row["objective"]),
-            tuple(names[x] for x in row["variables"]), tuple(constraints), self._domain(),
-        )
-        return Certificate(
-            program,
-            str(row["piece"]),
-            self.monomial(row["bound"]),
-            {str(n): self.number(w) for n, w in row["multipliers"].items()},
-            {names[x]: self.monomial(m) for x, m in row["point"].items()},
-            tuple(self.monomial(m) for m in row["conditions"]),
-            {names[n]: self._rational(v) for n, v in row["witness"].items()},
-            condensed,
-        )
-
-    def sums(self) -> SumCertificate:
-        row, names = self.row, self.names
-        if row["kind"] != "sums":
-            raise ParseError("its kind is neither monomials nor sums")
-        self._check_sense()
-        if max(len(row["constraints"]), len(row["conditions"])) > MOST_CONSTRAINTS:
-            raise ParseError(f"it has more than {MOST_CONSTRAINTS} constraints or conditions")
-        for entry in row["constraints"]:
-            if entry["relation"] not in ("<=", "=="):
-                raise ParseError("a relation is neither <= nor ==")
-        program = GeometricProgram(
-            tuple(names[x] for x in row["variables"]),
-            self._sum(row["objective"]),
-            tuple(
-                SumConstraint(str(c["name"]), self._sum(c["terms"]), c["relation"], "")
-                for c in row["constraints"]
-            ),
-            self._domain(),
-            row["sense"] == "maximize",
-        )
-        return SumCertificate(
-            program,
-            str(row["piece"]),
-            self.monomial(row["bound"]),
-            {str(n): self._sum(shares) for n, shares in row["weights"].items()},
-            {str(n): self._terms(parts) for n, parts in row["multipliers"].items()},
-            {names[x]: self.monomial(m) for x, m in row["point"].items()},
-            tuple(self._condition(c) for c in row["conditions"]),
-            {names[n]: self._rational(v) for n, v in row["witness"].items()},
-        )
-
-    def _check_sense(self) -> None:
-        if self.row["sense"] not in ("maximize", "minimize"):
-            raise ParseError("sense is neither maximize nor minimize")
-
-    def _domain(self) -> Domain:
-        return Domain(
-            tuple(self.monomial(m) for m in self.row["at_least_one"]),
-            {
-                self.names[n]: Interval(*map(self._end, ends))
-                for n, ends in self.row["exponents"].items()
-            },
-        )
-
-    def _sum(self, parts: Any) -> tuple[Monomial, ...]:
-        if not isinstance(parts, list):
-            raise ParseError("a sum is no list of monomials")
-        return tuple(self.monomial(m) for m in parts)
-
-    def _terms(self, parts: Any) -> Terms:
-        return tuple(
-            (self.number(part["coefficient"]), self.monomial(part["monomial"])) for part in parts
-        )
-
-    def _condition(self, pair: Any) -> Terms:
-        one = sp.Integer(1)
-        left, right = (self._sum(pair[side]) for side in ("left", "right"))
-        return (*((one, m) for m in right), *((-one, m) for m in left))
-
-    def _end(self, text: Any) -> sp.Rational | None:
-        return None if text is None else self._rational(text)
-
-    def _rational(self, text: Any) -> sp.Rational:
-        value: Any = self.number(text)
-        if not value.is_Rational:
-            raise ParseError(f"{str(text)[:40]} is no rational number")
-        return value
-
-
-def _is_lower_end(text: Any) -> bool:
-    """Whether a lower end is a plain number that is not negative."""
-    return isinstance(text, str) and text.replace("/", "").isdigit()
+def _judge_older(data: dict[str, Any]) -> tuple[str, tuple[FileVerdict, ...]]:
+    title, certificates = converted(data)
+    found: list[FileVerdict] = []
+    for c in certificates:
+        if sum(v.work for v in found) > MOST_WORK // 2:
+            raise Refused("it takes more work than a certificate may")
+        if c.reason:
+            verdict = TheoremVerdict(c.piece, "bound", False, c.reason)
+            found.append(FileVerdict(c.piece, "", (verdict,), 0))
+        else:
+            found.append(check(c.text))
+    return title, tuple(found)

@@ -94,7 +94,7 @@ def check(proof: "str | Path | Certificates") -> "CheckedCertificates":
 
     Raises:
         InputError: If it is no such file.
-        CheckFailedError: If a certificate does not hold.
+        CheckFailedError: If a theorem does not hold.
 
     Example:
         >>> import symscale as ss
@@ -102,19 +102,19 @@ def check(proof: "str | Path | Certificates") -> "CheckedCertificates":
         True
     """
     from symscale.errors import InputError
-    from symscale.pages.of.check import checked_certificates
+    from symscale.pages.formats.json import dump
+    from symscale.pages.of.check import CheckedCertificates
     from symscale.pages.page import Certificates
-    from symscale.problems.certificate_file import load_certificates
+    from symscale.problems.certificate_file import judge, judge_file
 
     if isinstance(proof, Certificates):
-        title, certificates = proof.title, list(proof.certificates)
+        found = CheckedCertificates(*judge(dump(proof.to_dict())))
     elif isinstance(proof, str | Path):
-        title, certificates = load_certificates(str(proof))
+        found = CheckedCertificates(*judge_file(str(proof)))
     else:
         raise InputError(
             "proof: give a certificate file or what certificates() of an answer returns, not "
             f"{type(proof).__name__}"
         )
-    found = checked_certificates(title, certificates)
     found.require_all()
     return found

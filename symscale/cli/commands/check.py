@@ -11,10 +11,10 @@ def check(
     file: Annotated[str, typer.Argument(metavar="CERTIFICATE.json", help="The certificate.")],
     output: Annotated[Output, Writes()],
 ) -> None:
-    """Verify certificates with exact arithmetic; exit code 1 if one does not hold."""
-    from symscale.pages.of.check import checked_certificates
-    from symscale.problems.certificate_file import load_certificates
+    """Verify theorems with exact arithmetic; exit code 1 if one does not hold."""
+    from symscale.pages.of.check import CheckedCertificates
+    from symscale.problems.certificate_file import judge_file
 
-    found = checked_certificates(*load_certificates(file))
+    found = CheckedCertificates(*judge_file(file))
     emit(found, output)
     found.require_all()

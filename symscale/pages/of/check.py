@@ -1,160 +1,133 @@
-"""What the checks of certificates found, as lines, documents and JSON."""
+"""What the kernel found in certificate files, as lines, documents and JSON."""
 
-from collections.abc import Sequence
+import shutil
+import textwrap
 from dataclasses import dataclass
-
-import sympy as sp
 
 from symscale.answers import Answer
 from symscale.errors import CheckFailedError
-from symscale.kernel.checker import AnyCertificate, Finding, examine
-from symscale.kernel.sum_certificate import SumCertificate
+from symscale.kernel.check import FileVerdict, TheoremVerdict
+from symscale.kernel.sentences import quoted
 from symscale.pages.formats.document import (
     Block,
     Column,
     Document,
-    Formula,
     Heading,
     Table,
     paragraph,
 )
-from symscale.pages.formats.json import Json, formula_data
-from symscale.pages.formulas import formula
+from symscale.pages.formats.json import Json
 from symscale.pages.page import Page
-
-
-@dataclass(frozen=True)
-class CertificateVerdict:
-    """A certificate and what its checks found.
-
-    Attributes:
-        certificate: The certificate.
-        findings: What each check found; the last one failed, or all hold.
-    """
-
-    certificate: AnyCertificate
-    findings: tuple[Finding, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether every check holds."""
-        return all(f.holds for f in self.findings)
-
-    @property
-    def objective(self) -> sp.Expr:
-        """What is bounded."""
-        if isinstance(self.certificate, SumCertificate):
-            total = sp.Add(*(t.expr for t in self.certificate.program.objective))
-            return 1 / total if self.certificate.program.inverse else total
-        return self.certificate.program.objective.expr
-
-    @property
-    def relation(self) -> str:
-        """How it compares with the bound: "<=" or ">="."""
-        if isinstance(self.certificate, SumCertificate):
-            return "<=" if self.certificate.program.inverse else ">="
-        return "<=" if self.certificate.program.sense == "maximize" else ">="
 
 
 @dataclass(frozen=True, repr=False)
 class CheckedCertificates(Answer):
-    """Certificates of a file, and what the checks found.
+    """A certificate file, and what the kernel found.
 
     Attributes:
-        title: What they prove.
-        verdicts: One for each certificate.
+        title: What the file is about, in its own words.
+        verdicts: What was found, once for each problem that it speaks of.
     """
 
     page = "check"
     title: str
-    verdicts: tuple[CertificateVerdict, ...]
+    verdicts: tuple[FileVerdict, ...]
+
+    @property
+    def theorems(self) -> tuple[TheoremVerdict, ...]:
+        """The theorems of all problems."""
+        return tuple(t for v in self.verdicts for t in v.findings)
 
     @property
     def holds(self) -> bool:
         """Whether all hold."""
-        return all(v.holds for v in self.verdicts)
+        return all(t.holds for t in self.theorems)
 
     def require_all(self) -> None:
-        """Raise what the first failed check found.
+        """Raise why the first theorem that does not hold does not.
 
         Raises:
-            CheckFailedError: If a certificate does not hold.
+            CheckFailedError: If there is one.
         """
-        for verdict in self.verdicts:
-            if not verdict.holds:
-                detail = verdict.findings[-1].detail
-                raise CheckFailedError(f"{verdict.certificate.piece}: {detail}")
-
-
-def checked_certificates(
-    title: str, certificates: Sequence[AnyCertificate]
-) -> CheckedCertificates:
-    """Check certificates."""
-    verdicts = tuple(CertificateVerdict(c, examine(c)) for c in certificates)
-    return CheckedCertificates(title, verdicts)
+        for t in self.theorems:
+            if not t.holds:
+                raise CheckFailedError(f"{quoted(t.name)}: {t.text}")
 
 
 def verdict_lines(found: CheckedCertificates) -> str:
-    """A line for each certificate."""
-    lines = (
-        f"{'holds' if v.holds else 'does not hold'}: {v.certificate.piece}: "
-        f"{formula.text(v.objective)} {v.relation} {formula.text(v.certificate.bound)}\n"
-        for v in found.verdicts
+    """The problem and the theorems, each a line that goes on indented.
+
+    What the file chose freely stands in quotes and never begins a line.
+    """
+    lines: list[str] = []
+    for v in found.verdicts:
+        if v.problem:
+            lines += [*_wrapped(v.problem), ""]
+        for t in v.findings:
+            lines += _wrapped(f"{_verdict(t)}: {quoted(t.name)} ({_kind(t)}): {t.text}")
+        lines.append("")
+    return "\n".join([*lines, summary(found)]) + "\n"
+
+
+def _wrapped(text: str) -> list[str]:
+    width = max(shutil.get_terminal_size((80, 24)).columns, 40)
+    return textwrap.wrap(
+        text, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
     )
-    return "".join(lines)
+
+
+def _kind(theorem: TheoremVerdict) -> str:
+    """The kind that a theorem says it is of, in quotes where it is no word."""
+    return theorem.kind if theorem.kind.isidentifier() else quoted(theorem.kind)
+
+
+def _verdict(theorem: TheoremVerdict) -> str:
+    return "holds" if theorem.holds else "does not hold"
 
 
 def verdict_document(found: CheckedCertificates) -> Document:
-    """Every check of every certificate."""
-    failed = sum(not v.holds for v in found.verdicts)
-    blocks: list[Block] = [
-        paragraph(f"{failed} of {len(found.verdicts)} certificates do not hold." if failed
-                  else f"All of {len(found.verdicts)} certificates hold.")
-    ]
+    """The problem and every theorem."""
+    blocks: list[Block] = [paragraph(f"{summary(found).capitalize()}.")]
     for v in found.verdicts:
-        blocks += [
-            Heading(v.certificate.piece, 3),
-            paragraph("It claims: ", Formula(v.objective), f" {v.relation} ",
-                      Formula(v.certificate.bound), ", and equality at its point."),
-            Table(
-                (Column("check"), Column("holds"), Column("what was found", wrap=True, share=0.7)),
-                tuple((f.name, "yes" if f.holds else "no", f.detail) for f in v.findings),
-            ),
-        ]
-    return Document(f"Check of {found.title}" if found.title else "Check", tuple(blocks))
+        if v.problem:
+            blocks += [Heading("Problem", 3), paragraph(v.problem)]
+        columns = (
+            Column("theorem", wrap=True), Column("kind"), Column("holds"),
+            Column("what was shown, or why not", wrap=True, share=0.5),
+        )  # fmt: skip
+        rows = tuple(
+            (quoted(t.name), _kind(t), "yes" if t.holds else "no", t.text) for t in v.findings
+        )
+        blocks.append(Table(columns, rows))
+    return Document(f"Check of {quoted(found.title)}", tuple(blocks))
 
 
 def verdict_data(found: CheckedCertificates) -> dict[str, Json]:
-    """Every check of every certificate as JSON data."""
+    """The problem and every theorem as JSON data."""
     return {
         "problem": found.title,
         "holds": found.holds,
         "certificates": [
             {
-                "piece": v.certificate.piece,
+                "piece": v.title,
                 "holds": v.holds,
-                "objective": formula_data(v.objective),
-                "relation": v.relation,
-                "bound": formula_data(v.certificate.bound),
-                "checks": [_finding(f) for f in v.findings],
+                "problem": v.problem,
+                "theorems": [
+                    {"name": t.name, "kind": t.kind, "holds": t.holds, "text": t.text}
+                    for t in v.findings
+                ],
+                "work": v.work,
             }
             for v in found.verdicts
         ],
-        "checks": [
-            {**_finding(f), "name": f"{v.certificate.piece}: {f.name}"}
-            for v in found.verdicts
-            for f in v.findings
-        ],
+        "checks": [{"name": t.name, "holds": t.holds, "detail": t.text} for t in found.theorems],
     }
 
 
-def _finding(finding: Finding) -> dict[str, Json]:
-    return {"name": finding.name, "holds": finding.holds, "detail": finding.detail}
+def summary(found: CheckedCertificates) -> str:
+    """How many theorems hold."""
+    held, count = sum(t.holds for t in found.theorems), len(found.theorems)
+    return f"all of {count} theorems hold" if held == count else f"{held} of {count} theorems hold"
 
 
-def _line(found: CheckedCertificates) -> str:
-    held = sum(v.holds for v in found.verdicts)
-    return f"{held} of {len(found.verdicts)} certificates hold"
-
-
-PAGES = (Page(CheckedCertificates, verdict_document, verdict_data, _line, text=verdict_lines),)
+PAGES = (Page(CheckedCertificates, verdict_document, verdict_data, summary, text=verdict_lines),)

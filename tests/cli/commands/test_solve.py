@@ -1,4 +1,4 @@
-"""Commands `solve` and `check`: formats, files, and refusals."""
+"""Command `solve`: formats, files, and refusals."""
 
 import io
 import json
@@ -460,9 +460,7 @@ def test_certificates_hold(name: str, tmp_path: Path) -> None:
     path = tmp_path / "proof.json"
     done = run("solve", str(PROBLEMS / f"{name}.toml"), "--certificate", str(path))
     assert (done.code, done.err) == (0, "")
-    lines = result("check", str(path)).splitlines()
-    assert lines
-    assert all(line.startswith("holds: ") for line in lines)
+    assert "theorems hold" in result("check", str(path)).splitlines()[-1]
     assert "use --force" in refused("solve", MIXED, "--certificate", str(path))
 
 
@@ -473,72 +471,7 @@ def test_certificates_of_what_has_no_closed_form(tmp_path: Path) -> None:
     assert done.code == 0
     (line,) = done.err.splitlines()
     assert "prove the loose bound" in line
-    assert result("check", str(path)).startswith("holds: objective [")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_check_as_json(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "proof.json"
-    assert run("solve", str(PROBLEMS / f"{name}.toml"), "--certificate", str(path)).code == 0
-    data = json.loads(result("check", str(path), "--format", "json"))
-    assert data["holds"] is True
-    assert data["problem"] == json.loads(path.read_text(encoding="utf-8"))["title"]
-    assert all(set(c) == {"name", "holds", "detail"} and c["holds"] for c in data["checks"])
-    assert len(data["checks"]) == sum(len(c["checks"]) for c in data["certificates"]) >= 5
-    for entry in data["certificates"]:
-        assert set(entry) == {"piece", "holds", "objective", "relation", "bound", "checks"}
-    for form in ("markdown", "latex"):
-        assert "certificates hold" in result("check", str(path), "--format", form)
-    answer = tmp_path / "verdict.txt"
-    assert result("check", str(path), "-o", str(answer)) == ""
-    assert answer.read_text(encoding="utf-8") == result("check", str(path))
-
-
-def test_a_check_that_fails_as_json(tmp_path: Path) -> None:
-    path = tmp_path / "proof.json"
-    assert run("solve", MIXED, "--certificate", str(path)).code == 0
-    data = json.loads(path.read_text(encoding="utf-8"))
-    data["certificates"][1]["bound"]["3"] = "1"
-    path.write_text(json.dumps(data), encoding="utf-8")
-    done = run("check", str(path), "--format", "json")
-    assert done.code == 1
-    assert len(done.err.splitlines()) == 1
-    found = json.loads(done.out)
-    assert found["holds"] is False
-    assert [c["holds"] for c in found["certificates"]] == [True, False]
-    (wrong,) = [c for c in found["checks"] if not c["holds"]]
-    assert wrong["name"] == "X >= 1: point"
-    assert wrong["detail"] in done.err
-
-
-def test_a_certificate_that_was_tampered_with(tmp_path: Path) -> None:
-    path = tmp_path / "proof.json"
-    assert run("solve", MIXED, "--certificate", str(path)).code == 0
-    data = json.loads(path.read_text(encoding="utf-8"))
-    data["certificates"][0]["bound"]["3"] = "1"
-    path.write_text(json.dumps(data), encoding="utf-8")
-    done = run("check", str(path))
-    assert done.code == 1
-    assert done.out.startswith("does not hold: ")
-    assert "the constraints multiply to" in done.err
-    assert len(done.err.splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"", b"hello", b"[]", b"{}", b'{"format": "symscale-certificate", "version": 1}',
-        b"[" * 100_000, b"\xff\xfe", b" " * 3_000_000, b'{"format": NaN}',
-        b'{"format": "symscale-certificate", "version": 1, "certificates": [{}]}',
-        b'{"format": "a\\u001b[31mb", "version": "\\n\\n"}',
-    ],
-)  # fmt: skip
-def test_certificates_that_are_none(content: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "proof.json"
-    path.write_bytes(content)
-    refused("check", str(path))
-    refused("check", str(tmp_path))
-    refused("check", str(tmp_path / "absent.json"))
+    assert "holds: " in result("check", str(path))
 
 
 # Files that are refused
