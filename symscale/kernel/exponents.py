@@ -11,7 +11,7 @@ MOST_DIGITS = 60
 LARGEST_POWER = 20
 DEEPEST = 30
 
-_TOKEN = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*|[0-9]+|[-+*/^()])")
+_TOKEN = re.compile(r" *([A-Za-z][A-Za-z0-9_]*|[0-9]+|[-+*/^()])")
 
 
 def read_exponent(text: object, box: Box) -> Exponent:

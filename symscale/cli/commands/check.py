@@ -11,7 +11,7 @@ def check(
     file: Annotated[str, typer.Argument(metavar="CERTIFICATE.json", help="The certificate.")],
     output: Annotated[Output, Writes()],
 ) -> None:
-    """Verify theorems with exact arithmetic; exit code 1 if one does not hold."""
+    """Verify certificates with exact arithmetic; exit code 1 if one does not hold."""
     from symscale.pages.of.check import CheckedCertificates
     from symscale.problems.certificate_file import judge_file
 

@@ -126,7 +126,8 @@ def test_names_forge_no_line(file: Path) -> None:
 def test_names_forge_no_markup(form: str, file: Path) -> None:
     data = theorems_of({**theorems_of()["theorems"][0], "name": FORGER}, title=FORGER)
     printed = answer("check", put(file, data), "--format", form)
-    for markup in ("$d$", "\\input{f}", *(("<b>", " `c` ", "nothing |") if form == "markdown" else ())):
+    of_markdown = ("<b>", " `c` ", "nothing |") if form == "markdown" else ()
+    for markup in ("$d$", "\\input{f}", *of_markdown):
         assert markup not in printed
 
 
