@@ -18,8 +18,10 @@ import random
 import signal
 import sys
 from collections.abc import Iterator
+from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 
 import mpmath  # noqa: F401  # imported once, before the mutants part
 import pytest
@@ -50,13 +52,11 @@ def places(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
         is_text = isinstance(node, ast.JoinedStr) or (
             isinstance(node, ast.Call) and ast.unparse(node.func) == "Refused"
         )
-        is_hint = isinstance(node, ast.AnnAssign | ast.arg) and node.annotation is not None
         if is_work or is_text:
             skipped |= {id(n) for n in ast.walk(node)}
-        if is_hint and isinstance(node, ast.AnnAssign | ast.arg) and node.annotation:
-            skipped |= {id(n) for n in ast.walk(node.annotation)}
-        if isinstance(node, ast.FunctionDef) and node.returns is not None:
-            skipped |= {id(n) for n in ast.walk(node.returns)}
+        for hint in (getattr(node, "annotation", None), getattr(node, "returns", None)):
+            if isinstance(hint, ast.AST):
+                skipped |= {id(n) for n in ast.walk(hint)}
     for statement in tree.body:  # constants and aliases of the module
         if isinstance(statement, ast.Assign | ast.AnnAssign):
             skipped |= {id(n) for n in ast.walk(statement)}
@@ -75,11 +75,9 @@ def places(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
             yield "constant", number, 0
         elif isinstance(node, ast.If | ast.While | ast.IfExp):
             yield "never", number, 0
-        elif isinstance(node, ast.Raise | ast.AugAssign) or (
+        elif isinstance(node, ast.Raise | ast.AugAssign | ast.Continue | ast.Break) or (
             isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
         ):
-            yield "nothing", number, 0
-        elif isinstance(node, ast.Continue | ast.Break):
             yield "nothing", number, 0
 
 
@@ -98,7 +96,10 @@ def broken(source: str, kind: str, number: int, part: int) -> tuple[str, str]:
     elif isinstance(node, ast.UnaryOp):
         after = node.operand
     elif isinstance(node, ast.Constant):
-        node.value = (not node.value) if isinstance(node.value, bool) else node.value + 1
+        if isinstance(node.value, bool):
+            node.value = not node.value
+        elif isinstance(node.value, int):
+            node.value += 1
     elif isinstance(node, ast.If | ast.While | ast.IfExp):
         node.test = ast.Constant(False)
     else:
@@ -114,7 +115,7 @@ def broken(source: str, kind: str, number: int, part: int) -> tuple[str, str]:
     return ast.unparse(ast.fix_missing_locations(tree)), f"{where}: {kind}: {before} -> {shown}"
 
 
-class _Mutated:
+class _Mutated(Loader):
     """Finds one module of the kernel as a broken source."""
 
     def __init__(self, module: str, source: str) -> None:
@@ -123,11 +124,8 @@ class _Mutated:
     def find_spec(self, name: str, path: object, target: object = None) -> ModuleSpec | None:
         return importlib.util.spec_from_loader(name, self) if name == self.module else None
 
-    def create_module(self, spec: ModuleSpec) -> None:
-        return None
-
-    def exec_module(self, module: object) -> None:
-        exec(compile(self.source, f"<{self.module}>", "exec"), vars(module))
+    def exec_module(self, module: ModuleType) -> None:
+        exec(compile(self.source, f"<{self.module}>", "exec"), vars(module))  # noqa: S102
 
 
 def killed(module: str, source: str) -> bool:
@@ -135,7 +133,7 @@ def killed(module: str, source: str) -> bool:
     child = os.fork()
     if child == 0:
         signal.alarm(PATIENCE)
-        sys.meta_path.insert(0, _Mutated(module, source))  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _Mutated(module, source))
         arguments = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "--import-mode=importlib"]
         code = 1
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
@@ -167,7 +165,8 @@ def main() -> None:
             survivors.append(f"{path.name}:{what}")
             print(survivors[-1], flush=True)
     dead = len(chosen) - len(survivors)
-    print(f"{dead} of {len(chosen)} mutants killed ({100 * dead / len(chosen):.1f} %), of {len(every)}")
+    share = 100 * dead / len(chosen)
+    print(f"{dead} of {len(chosen)} mutants killed ({share:.1f} %), of {len(every)}")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from symscale.kernel.terms import (
     Product,
     Term,
     Terms,
-    numeric,
+    numbers_in,
     power,
     same,
     scaled,
@@ -185,8 +185,8 @@ class ProofSearch:
         if self._vanishes(rest):
             return None
         if len(terms) == 1:
-            numbers = numeric(terms[0][1])
-            if numbers is not None:
+            numbers = numbers_in(terms[0][1])
+            if len(numbers) == len(terms[0][1]):
                 return {} if compare_with_one(numbers) <= 0 else None
             for name, condition in self.given.items():
                 e = self.power_of(terms[0][1], condition)
