@@ -17,6 +17,7 @@ from symscale.algebra.certify.statements import (
     is_one,
 )
 from symscale.algebra.certify.writer import CertificateWriter, Values
+from symscale.algebra.exact.domain import IndeterminateSignError
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.exact.regions import find_witness
 from symscale.algebra.products.consequences import Premises
@@ -37,7 +38,6 @@ from symscale.algebra.products.points import (
 )
 from symscale.algebra.products.program import Program
 from symscale.algebra.products.witness import witness_of
-from symscale.errors import FormulaError
 
 UNBOUNDED = "unbounded"
 
@@ -208,7 +208,9 @@ def _unbounded(limit: Limit, found: LimitTheorems) -> Parts | None:
     """The direction along which the objective improves for ever, from feasible points."""
     program, region = limit.program, limit.feasibility
     witness = _witness([c.primitive**-1 for c in region], program)
-    tree = region_point(program, (), premises_of(region, program.domain), witness)
+    tree = None
+    if _goes_on(limit):
+        tree = region_point(program, (), premises_of(region, program.domain), witness)
     parts = parts_of(UNBOUNDED, tree, region, program)
     for part in parts:
         at = part.point.witness if part.point.conditions else witness
@@ -222,6 +224,24 @@ def _unbounded(limit: Limit, found: LimitTheorems) -> Parts | None:
     if not parts:
         found.missing.append(UNBOUNDED)
     return Parts(tree, parts) if parts else None
+
+
+def _goes_on(limit: Limit) -> bool:
+    """Whether the direction, found at sample exponents, is one for all of them."""
+    program, moves = limit.program, limit.direction or {}
+    sense = 1 if program.sense == "maximize" else -1
+
+    def slope(monomial: Monomial) -> int:
+        total = sum((monomial.exponent(x) * e for x, e in moves.items()), sp.Integer(0))
+        return program.domain.sign(sp.cancel(total))
+
+    try:
+        return sense * slope(program.objective) > 0 and all(
+            (slope(c.ratio) == 0 if c.is_equality else slope(c.ratio) <= 0)
+            for c in program.constraints
+        )
+    except IndeterminateSignError:
+        return False
 
 
 def _cover(
@@ -310,16 +330,3 @@ def _of_part(
                 return None
             proofs[c.name] = powers
     return Leaf(part.name, proofs)
-
-
-def checked_data(limit: Limit, title: str) -> dict[str, object]:
-    """The data of a file with all theorems about a limit.
-
-    Raises:
-        FormulaError: If not a single theorem could be written.
-    """
-    found = theorems_of(limit)
-    data = found.writer.data(title)
-    if not data["theorems"]:
-        raise FormulaError("there is nothing to certify")
-    return data

@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 import sympy as sp
 
 from symscale.algebra.exact import simplex
-from symscale.algebra.exact.elimination import Echelon, echelon
+from symscale.algebra.exact.domain import Domain, IndeterminateSignError
+from symscale.algebra.exact.elimination import Echelon, echelon, is_number
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.exact.regions import find_witness, logarithm
 from symscale.algebra.exact.scalars import Scalars, field_to_expr, scalars_for
@@ -21,6 +22,7 @@ from symscale.algebra.products.program import Constraint, Program
 from symscale.errors import SymscaleError
 
 _MOST_BASES = 60
+_FEW_BASES = 8  # with exponent symbols, where each takes long
 _MOST_PARTS = 16
 _ZERO = Fraction(0)
 
@@ -120,6 +122,8 @@ def _divided(
     """
     fewest: list[Monomial] | None = None
     for values in _candidates(program, forced, premises, witness):
+        if not all(_defined(m, premises.domain) for m in values.values()):
+            continue
         slacks, failing = slacks_of(program.constraints, values, premises)
         if not failing:
             return RegionPoint(values, slacks, assumed, witness)
@@ -169,6 +173,17 @@ def slacks_of(
     return found, list(dict.fromkeys(failing))
 
 
+def _defined(monomial: Monomial, domain: Domain) -> bool:
+    """Whether no exponent divides by what vanishes within the exponents' domain."""
+    try:
+        return all(
+            domain.sign(sp.fraction(sp.together(e))[1]) != 0
+            for _, e in monomial.powers if not e.is_Rational
+        )
+    except IndeterminateSignError:
+        return False
+
+
 def _candidates(
     program: Program, forced: tuple[int, ...], premises: Premises, witness: Values | None
 ) -> Iterator[Mapping[sp.Symbol, Monomial]]:
@@ -181,8 +196,9 @@ def _candidates(
     )
     missing = len(program.variables) - len(form.pivots)
     others = [i for i in range(len(program.constraints)) if i not in forced]
-    if missing and not program.exponent_symbols:
-        for chosen in islice(combinations(others, missing), _MOST_BASES):
+    if missing:
+        most = _MOST_BASES if not program.exponent_symbols else _FEW_BASES
+        for chosen in islice(combinations(others, missing), most):
             yield lift(program, sorted([*forced, *chosen]), list(forced)).values
     found = _Together(program, forced, form, scalars, premises).point()
     if found is not None:
@@ -322,10 +338,11 @@ class _Together:
             exponents = [
                 e for r, e in self.rest if r == constraint.ratio.substitute(self.base)
             ]
-            if found is None or found[1].exponent_symbols or not exponents:
+            if found is None or not exponents:
                 continue
-            rows.append([self._number(x, {}) if not isinstance(x, Fraction) else x
-                         for x in exponents[0]])
+            if found[1].exponent_symbols or not all(map(is_number, exponents[0])):
+                return free
+            rows.append([self._number(x, {}) for x in exponents[0]])
             numbers.append(found[1])
         if all(n.compare_one() <= 0 for n in numbers):
             return free

@@ -61,6 +61,7 @@ def feasible(program: Program, conditions: Sequence[Condition]) -> Feasible:
         ['J <= K']
     """
     bounds = domain_conditions(program.domain)
+    conditions = list({c.name: c for c in reversed(conditions)}.values())[::-1]
     numbers = [c for c in conditions if not c.ratio.free_symbols]
     if numbers:
         return Feasible(program, tuple(numbers[:1]))
