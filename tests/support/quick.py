@@ -16,6 +16,10 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
         "test_leading_term_class_and_limit_agree_with_numbers",
         "test_nothing_is_dropped_that_may_keep_up",
     ),
+    "algebra/products/test_points": (
+        "test_the_kernel_shows_every_theorem_about_random_programs",
+        "test_a_point_attains_its_piece_in_all_of_its_region",
+    ),
     "algebra/products/test_solve": (
         "test_a_free_direction_is_one",
         "test_symbolic_exponents_against_numbers",

@@ -1,7 +1,7 @@
 """Theorems about limits: bounds, points in all of each region, what is infeasible, the cover."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import sympy as sp
 
@@ -210,7 +210,8 @@ def _unbounded(limit: Limit, found: LimitTheorems) -> Parts | None:
     witness = _witness([c.primitive**-1 for c in region], program)
     tree = None
     if _goes_on(limit):
-        tree = region_point(program, (), premises_of(region, program.domain), witness)
+        anywhere = replace(program, objective=ONE)  # any feasible point will do
+        tree = region_point(anywhere, (), premises_of(region, program.domain), witness)
     parts = parts_of(UNBOUNDED, tree, region, program)
     for part in parts:
         at = part.point.witness if part.point.conditions else witness

@@ -24,6 +24,8 @@ from symscale.errors import SymscaleError
 _MOST_BASES = 60
 _FEW_BASES = 8  # with exponent symbols, where each takes long
 _MOST_PARTS = 16
+_MOST_UNKNOWNS = 120
+_MOST_MISSING = 2  # constraints that may be chosen in all ways
 _ZERO = Fraction(0)
 
 
@@ -196,7 +198,7 @@ def _candidates(
     )
     missing = len(program.variables) - len(form.pivots)
     others = [i for i in range(len(program.constraints)) if i not in forced]
-    if missing:
+    if 0 < missing <= _MOST_MISSING:
         most = _MOST_BASES if not program.exponent_symbols else _FEW_BASES
         for chosen in islice(combinations(others, missing), most):
             yield lift(program, sorted([*forced, *chosen]), list(forced)).values
@@ -258,6 +260,8 @@ class _Together:
         every = [*given, *(m for m, _ in self.rest)]
         atoms = list(dict.fromkeys(a for m in every for a in m.atoms))
         size, count = len(self.open) * len(atoms), len(self.rest)
+        if size + count * len(given) > _MOST_UNKNOWNS:
+            return None
         convert = self.scalars.convert
         columns: list[list[Any]] = []  # of the equations, one for each constraint and atom
         for f in range(len(self.open)):

@@ -61,7 +61,9 @@ def feasible(program: Program, conditions: Sequence[Condition]) -> Feasible:
         ['J <= K']
     """
     bounds = domain_conditions(program.domain)
-    conditions = list({c.name: c for c in reversed(conditions)}.values())[::-1]
+    declared = {c.name for c in bounds}
+    several = {c.name: c for c in reversed(conditions) if c.name not in declared}
+    conditions = list(several.values())[::-1]
     numbers = [c for c in conditions if not c.ratio.free_symbols]
     if numbers:
         return Feasible(program, tuple(numbers[:1]))
@@ -144,7 +146,9 @@ def with_regions(found: Feasible, pieces: Sequence[Piece]) -> tuple[Piece, ...]:
                 ratio = simplest((piece.bound / other.bound) ** sense, domain)
                 condition = Condition(ratio, {}, other.name)
                 ruling.setdefault(condition.name, condition)
-        region = [*ruling.values(), *_feasible_region(found)]
+        declared = {c.name for c in domain_conditions(domain)}
+        ruled = (c for c in ruling.values() if c.name not in declared)
+        region = [*ruled, *_feasible_region(found)]
         names = [c.name for c in region if c.equal]
         premises = premises_of(region, domain, found.equal)
         order = sorted(

@@ -29,10 +29,8 @@ from symscale.problems.file import load_problem
 DATA = Path(__file__).parents[2] / "data" / "products"
 CASES = json.loads((DATA / "cases.json").read_text())
 CHANGES_FORM = {"g-e03_sym_1", "g-e04_talpha"}  # within the domain of an exponent
-TIED = {"g-l12_eq_param_only"}  # parameters that an equality ties
 ERRORS = {"infeasible": InfeasibleError, "at infinity": UnboundedError}
 BEYOND_FLOATS = ("g-e04_talpha", 0.999)  # 1.4e-797, which that solver calls infeasible
-SAMPLE = sample(40)
 
 Values = dict[sp.Symbol, sp.Rational]
 
@@ -122,11 +120,13 @@ def test_the_kernel_shows_every_theorem(name: str) -> None:
     found, missing = verdict(limit_of(name))
     assert not missing
     wrong = {f.name: f.text for f in found.findings if not f.holds}
-    assert not wrong or name in TIED, wrong
+    assert not wrong, wrong
 
 
-@pytest.mark.parametrize("exponent", [False, True])
-@pytest.mark.parametrize("seed", SAMPLE.seeds)
+@pytest.mark.parametrize(
+    ("seed", "exponent"),
+    [(s, False) for s in sample(40).seeds] + [(s, True) for s in sample(10).seeds],
+)
 def test_the_kernel_shows_every_theorem_about_random_programs(seed: int, exponent: bool) -> None:
     try:
         limit = solve(random_case(seed, exponent=exponent).program)
@@ -140,7 +140,7 @@ def test_the_kernel_shows_every_theorem_about_random_programs(seed: int, exponen
         return
     found, _ = verdict(limit)
     wrong = [f.text for f in found.findings if not f.holds]
-    assert not wrong or tied, wrong
+    assert not wrong, wrong
 
 
 T, N, J, K, C = symbols("T N J K C")
