@@ -4,19 +4,21 @@ A file is data from anybody: it is bounded in size, and trusted in nothing.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.products.program import Constraint
 from symscale.errors import InputError, printable, refusal
-from symscale.kernel.certificate import Certificate
 from symscale.kernel.check import FileVerdict, TheoremVerdict, check
-from symscale.kernel.checker import AnyCertificate
 from symscale.kernel.limits import MOST_WORK, Refused
 from symscale.kernel.read import LARGEST_TEXT, read_json
-from symscale.kernel.sum_certificate import SumCertificate
 from symscale.language.tables import read_file_bytes
 from symscale.problems.older.convert import converted
+
+if TYPE_CHECKING:  # a file that is refused is refused before SymPy is loaded
+    from symscale.algebra.exact.monomial import Monomial
+    from symscale.algebra.products.program import Constraint
+    from symscale.kernel.certificate import Certificate
+    from symscale.kernel.checker import AnyCertificate
+    from symscale.kernel.sum_certificate import SumCertificate
 
 FORMAT = "symscale-certificate"
 VERSION = 2
@@ -24,7 +26,7 @@ OLDER = (1, 2)
 
 
 def certificates_data(
-    title: str, certificates: Sequence[AnyCertificate], version: str
+    title: str, certificates: "Sequence[AnyCertificate]", version: str
 ) -> dict[str, Any]:
     """Return certificates as JSON data, with the version of the program that made them."""
     return {
@@ -36,7 +38,9 @@ def certificates_data(
     }
 
 
-def _certificate_data(certificate: AnyCertificate) -> dict[str, Any]:
+def _certificate_data(certificate: "AnyCertificate") -> dict[str, Any]:
+    from symscale.kernel.sum_certificate import SumCertificate
+
     program = certificate.program
     data: dict[str, Any] = {
         "piece": certificate.piece,
@@ -64,7 +68,9 @@ def _certificate_data(certificate: AnyCertificate) -> dict[str, Any]:
     }
 
 
-def _sums_data(certificate: SumCertificate) -> dict[str, Any]:
+def _sums_data(certificate: "SumCertificate") -> dict[str, Any]:
+    from symscale.algebra.exact.monomial import Monomial
+
     program = certificate.program
     return {
         "sense": "maximize" if program.inverse else "minimize",
@@ -88,7 +94,7 @@ def _sums_data(certificate: SumCertificate) -> dict[str, Any]:
     }
 
 
-def _constraint_data(constraint: Constraint, certificate: Certificate) -> dict[str, Any]:
+def _constraint_data(constraint: "Constraint", certificate: "Certificate") -> dict[str, Any]:
     data: dict[str, Any] = {
         "name": constraint.name, "relation": constraint.relation,
         "ratio": _powers(constraint.ratio),
@@ -101,7 +107,7 @@ def _constraint_data(constraint: Constraint, certificate: Certificate) -> dict[s
     return data
 
 
-def _powers(monomial: Monomial) -> dict[str, str]:
+def _powers(monomial: "Monomial") -> dict[str, str]:
     return {str(atom): str(exponent) for atom, exponent in monomial.powers}
 
 

@@ -466,3 +466,9 @@ def test_the_work_of_all_certificates_is_one(monkeypatch: pytest.MonkeyPatch) ->
     assert "takes more work" in why_not(many)
     with pytest.raises(Refused):
         converted({"format": "x", "version": 2})
+
+
+def test_what_is_refused_loads_no_sympy() -> None:
+    code = "import sys, symscale.problems.certificate_file; print('sympy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"

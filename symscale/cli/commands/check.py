@@ -12,9 +12,11 @@ def check(
     output: Annotated[Output, Writes()],
 ) -> None:
     """Verify certificates with exact arithmetic; exit code 1 if one does not hold."""
-    from symscale.pages.of.check import CheckedCertificates
     from symscale.problems.certificate_file import judge_file
 
-    found = CheckedCertificates(*judge_file(file))
+    title, verdicts = judge_file(file)  # first, for what prints it loads SymPy
+    from symscale.pages.of.check import CheckedCertificates
+
+    found = CheckedCertificates(title, verdicts)
     emit(found, output)
     found.require_all()
