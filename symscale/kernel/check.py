@@ -15,7 +15,7 @@ from symscale.kernel.read import (
     as_rational,
     read_json,
 )
-from symscale.kernel.region import MOST, ProofRegion, Scope
+from symscale.kernel.region import MOST, Declarations, ProofRegion
 from symscale.kernel.sentences import problem_sentence, sentence
 from symscale.kernel.theorems import Proved, show
 
@@ -94,7 +94,7 @@ def _checked(data: Any) -> FileVerdict:
     if row["format"] != FORMAT or type(row["version"]) is not int or row["version"] != VERSION:
         raise Refused(f"it is no {FORMAT} of version {VERSION}")
     title = as_line(row["title"])
-    scope = Scope({as_name(s): _interval(s, ends) for s, ends in _symbols(row["exponents"])})
+    scope = Declarations({as_name(s): _interval(s, ends) for s, ends in _symbols(row["exponents"])})
     if "problem" in row:
         scope.variables = _variables(as_dict(row["problem"], "a problem").get("variables"), scope)
     scope.domain = _domain(row["domain"], scope)
@@ -114,7 +114,7 @@ def _checked(data: Any) -> FileVerdict:
 
 
 def _finding(
-    place: int, data: object, scope: Scope, problem: StatedProblem | None, known: dict[str, Proved]
+    place: int, data: object, scope: Declarations, problem: StatedProblem | None, known: dict[str, Proved]
 ) -> TheoremVerdict:
     row = as_dict(data, "a theorem")
     name = as_line(row.get("name", f"theorem {place}"))
@@ -144,7 +144,7 @@ def _interval(name: str, data: object) -> Interval:
     return low, high
 
 
-def _variables(data: object, scope: Scope) -> tuple[str, ...]:
+def _variables(data: object, scope: Declarations) -> tuple[str, ...]:
     names = [as_name(x) for x in as_list(data, "the variables", MOST_VARIABLES)]
     if not names:
         raise Refused("the problem has no variables")
@@ -153,7 +153,7 @@ def _variables(data: object, scope: Scope) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _domain(data: object, scope: Scope) -> tuple[Any, ...]:
+def _domain(data: object, scope: Declarations) -> tuple[Any, ...]:
     region = ProofRegion(scope)
     for row in as_list(data, "the domain", MOST):
         region.add(scope.condition(row))

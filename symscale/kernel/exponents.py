@@ -30,14 +30,14 @@ def read_exponent(text: object, box: Box) -> Exponent:
         tokens.append(found[1])
         position = found.end()
     spend(len(tokens))
-    reader = _Reader(tokens, box, text)
+    reader = _ExponentReader(tokens, box, text)
     value = reader.sum(0)
     if reader.tokens:
         raise Refused(f"{shown(text)} is no exponent")
     return value
 
 
-class _Reader:
+class _ExponentReader:
     """A reader of exponents that goes down into parentheses a few levels only."""
 
     def __init__(self, tokens: list[str], box: Box, text: str) -> None:

@@ -45,7 +45,8 @@ def spent(units: int = MOST_WORK) -> int:
     return units - _left.get()
 
 
-def shown(text: object) -> str:
+def shown(data: object) -> str:
     """What a file holds, quoted for a message, in printable characters and short."""
-    found = ascii(text)
-    return found if len(found) <= 60 else found[:56] + "...'"
+    if not isinstance(data, str):
+        return f"a {type(data).__name__}" if data is not None else "null"
+    return ascii(data) if len(data) <= 60 else ascii(data[:56]) + "..."

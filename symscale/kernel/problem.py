@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from symscale.kernel.limits import Refused, shown
 from symscale.kernel.read import as_line, as_list, as_object
-from symscale.kernel.region import MOST, Scope
+from symscale.kernel.region import MOST, Declarations
 from symscale.kernel.terms import Product, power
 
 OBJECTIVE = "objective"
@@ -56,7 +56,7 @@ class StatedProblem:
         return value if self.sense == "minimize" else power(value, -_UNIT)
 
 
-def read_problem(data: object, scope: Scope) -> StatedProblem:
+def read_problem(data: object, scope: Declarations) -> StatedProblem:
     """Read a problem, whose variables are declared already."""
     row = as_object(data, "a problem", ("sense", "variables", "objective", "constraints"))
     if row["sense"] not in ("minimize", "maximize", "maximize-inverse"):

@@ -56,7 +56,7 @@ class SignCondition:
 
 
 @dataclass
-class Scope:
+class Declarations:
     """The names of a file and what they stand for.
 
     Attributes:
@@ -144,7 +144,7 @@ class ProofRegion:
         positive: The abbreviations shown to be positive.
     """
 
-    scope: Scope
+    scope: Declarations
     conditions: dict[str, SignCondition] = field(default_factory=dict)
     own: list[str] = field(default_factory=list)
     positive: set[str] = field(default_factory=set)
@@ -331,7 +331,7 @@ class ProofRegion:
             raise Refused(f"{what} is shown with equality, but it is strict")
 
 
-def read_region(data: object, scope: Scope) -> ProofRegion:
+def read_region(data: object, scope: Declarations) -> ProofRegion:
     """Read a region."""
     region = ProofRegion(scope)
     for condition in scope.domain:

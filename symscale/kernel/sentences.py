@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from symscale.kernel.polynomials import Exponent, Polynomial, RationalFunction
 from symscale.kernel.problem import StatedProblem, UnitConstraint
-from symscale.kernel.region import ProofRegion, Scope, SignCondition
+from symscale.kernel.region import Declarations, ProofRegion, SignCondition
 from symscale.kernel.terms import ONE, Product, Terms
 from symscale.kernel.theorems import Proved
 
@@ -98,7 +98,7 @@ def objective(problem: StatedProblem) -> str:
     return f"1/({total})" if problem.sense == "maximize-inverse" else total
 
 
-def problem_sentence(problem: StatedProblem, scope: Scope) -> str:
+def problem_sentence(problem: StatedProblem, scope: Declarations) -> str:
     """The problem that the theorems of a file are about."""
     verb = "minimize" if problem.sense == "minimize" else "maximize"
     subject = "; ".join(map(_constraint, problem.constraints.values())) or "nothing"
@@ -106,7 +106,7 @@ def problem_sentence(problem: StatedProblem, scope: Scope) -> str:
     return text + _where(scope, scope.used(*problem.products()))
 
 
-def _where(scope: Scope, used: Iterable[str]) -> str:
+def _where(scope: Declarations, used: Iterable[str]) -> str:
     """What the abbreviations in use stand for, the inner ones as well."""
     todo, found = list(used), set[str]()
     while todo:

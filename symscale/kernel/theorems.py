@@ -11,8 +11,8 @@ from symscale.kernel.problem import StatedProblem, UnitConstraint
 from symscale.kernel.read import as_dict, as_line, as_list, as_object
 from symscale.kernel.region import (
     MOST,
+    Declarations,
     ProofRegion,
-    Scope,
     SignCondition,
     check_witness,
     read_region,
@@ -126,7 +126,7 @@ _HEAD = ("theorem", "name", "region", "witness")
 
 
 def show(
-    data: object, scope: Scope, problem: StatedProblem | None, known: Mapping[str, Proved]
+    data: object, scope: Declarations, problem: StatedProblem | None, known: Mapping[str, Proved]
 ) -> Proved:
     """Show a theorem.
 

@@ -10,7 +10,7 @@ from symscale.kernel.exponents import read_exponent
 from symscale.kernel.limits import Refused, shown, spend
 from symscale.kernel.polynomials import Exponent, RationalFunction, quotient, sign, symbol
 from symscale.kernel.read import as_dict, as_name
-from symscale.kernel.region import Scope
+from symscale.kernel.region import Declarations
 from symscale.kernel.terms import ONE, Product, Term, Terms, multiplied, of_number, power, times
 
 LONGEST = 2000
@@ -72,7 +72,7 @@ class AtomReader:
         texts: For each abbreviation the text that it stands for.
     """
 
-    scope: Scope
+    scope: Declarations
     taken: set[str]
     texts: dict[str, str] = field(default_factory=dict)
     _known: dict[str, Product] = field(default_factory=dict)
@@ -242,7 +242,7 @@ def _text_of(terms: Terms) -> str:
     return text(terms)
 
 
-def used_abbreviations(products: Mapping[str, Product] | list[Product], scope: Scope) -> set[str]:
+def used_abbreviations(products: Mapping[str, Product] | list[Product], scope: Declarations) -> set[str]:
     """The abbreviations in products, those within them as well."""
     todo = list(scope.used(*(products.values() if isinstance(products, Mapping) else products)))
     found: set[str] = set()

@@ -26,7 +26,7 @@ from symscale.kernel.read import (
     as_rational,
     read_json,
 )
-from symscale.kernel.region import MOST, Scope, SignCondition
+from symscale.kernel.region import MOST, Declarations, SignCondition
 from symscale.kernel.terms import ONE, Product, Term, Terms, of_number, power, put, same, times
 from symscale.problems.older.atoms import AtomReader, collected, read_name, used_abbreviations
 from symscale.problems.older.search import (
@@ -133,7 +133,7 @@ class _OldCertificate:
         box = {as_name(s): self._interval(ends) for s, ends in self.exponents.items()}
         if set(box) & set(variables):
             raise Refused(f"{min(set(box) & set(variables))} is a variable, and in exponents")
-        self.scope = Scope(box, variables)
+        self.scope = Declarations(box, variables)
         self.reader = AtomReader(self.scope, taken)
         self.product = self.reader.product
         self.search = ProofSearch(self.scope)

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from symscale.kernel.limits import Refused, spend
 from symscale.kernel.numbers import compare_with_one
 from symscale.kernel.polynomials import Exponent, sign
-from symscale.kernel.region import Scope, SignCondition
+from symscale.kernel.region import Declarations, SignCondition
 from symscale.kernel.sentences import exponent as exponent_text
 from symscale.kernel.terms import (
     ONE,
@@ -66,7 +66,7 @@ class ProofSearch:
         given: What may be used, by name.
     """
 
-    scope: Scope
+    scope: Declarations
     given: dict[str, SignCondition] = field(default_factory=dict)
 
     def _sign(self, e: Exponent) -> int | None:
