@@ -114,7 +114,11 @@ def _checked(data: Any) -> FileVerdict:
 
 
 def _finding(
-    place: int, data: object, scope: Declarations, problem: StatedProblem | None, known: dict[str, Proved]
+    place: int,
+    data: object,
+    scope: Declarations,
+    problem: StatedProblem | None,
+    known: dict[str, Proved],
 ) -> TheoremVerdict:
     row = as_dict(data, "a theorem")
     name = as_line(row.get("name", f"theorem {place}"))

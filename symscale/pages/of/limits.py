@@ -377,8 +377,8 @@ def functions(answer: LimitsAnswer) -> ClosedForms:
 
 
 def certificates(answer: LimitsAnswer) -> Certificates:
-    """A certificate of each piece."""
-    return Certificates(answer.program.title, answer.piece_certificates())
+    """What the kernel shows of each piece."""
+    return Certificates(answer.program.title, answer.theorems)
 
 
 def _draw(answer: LimitsAnswer, path: Path) -> None:

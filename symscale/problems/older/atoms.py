@@ -242,7 +242,9 @@ def _text_of(terms: Terms) -> str:
     return text(terms)
 
 
-def used_abbreviations(products: Mapping[str, Product] | list[Product], scope: Declarations) -> set[str]:
+def used_abbreviations(
+    products: Mapping[str, Product] | list[Product], scope: Declarations
+) -> set[str]:
     """The abbreviations in products, those within them as well."""
     todo = list(scope.used(*(products.values() if isinstance(products, Mapping) else products)))
     found: set[str] = set()

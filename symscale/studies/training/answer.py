@@ -7,7 +7,7 @@ from functools import cached_property
 import mpmath as mp
 import sympy as sp
 
-from symscale.algebra.certify.products import certify
+from symscale.algebra.certify.theorems import Theorems, of_limit
 from symscale.algebra.products.attained import OptimalPoint, optimal_point
 from symscale.algebra.products.limit import Limit, Piece
 from symscale.algebra.products.program import Program
@@ -15,7 +15,6 @@ from symscale.algebra.products.solve import solve
 from symscale.answers import Answer
 from symscale.errors import InputError
 from symscale.facts.machines.lumped import LumpedDevice, Machine, load_machine, lump
-from symscale.kernel.certificate import Certificate
 from symscale.language.symbols import notation, symbol
 from symscale.studies.requests.parameters import (
     FOLDED,
@@ -101,12 +100,10 @@ class LimitsAnswer(Answer):
             return None
         return optimal_point(self.program, self.values)
 
-    def piece_certificates(self) -> list[Certificate]:
-        """A certificate of each piece; the ruling one's at the parameters given."""
-        return [
-            certify(self.limit, p, self.values if self.ruling == p else None)
-            for p in self.limit.pieces
-        ]
+    @cached_property
+    def theorems(self) -> Theorems:
+        """What the kernel shows of the closed form."""
+        return of_limit(self.limit, self.program.title)
 
     def check(self) -> None:
         """Raise where there is no answer.
