@@ -3,86 +3,36 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import mpmath as mp
 import sympy as sp
 
-from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.products.attained import optimal_point
+from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.products.limit import Limit
 from symscale.algebra.products.solve import solve
-from symscale.algebra.products.witness import witness_of
 from symscale.algebra.sums.bounds import Bounds, enclose, monomial_program
 from symscale.algebra.sums.posynomial import all_monomial
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
-from symscale.algebra.sums.solve import SumPiece, closed_forms
+from symscale.algebra.sums.recession import RecessionReduction, reduce
+from symscale.algebra.sums.sift import closed_forms
 from symscale.answers import Answer
-from symscale.errors import NoAnswerError, SymscaleError
+from symscale.errors import InfeasibleError, NoAnswerError, UnboundedError
+from symscale.problems.pieces import (
+    AnswerPiece,
+    Values,
+    monomial_pieces,
+    number_of,
+    sum_pieces,
+)
 from symscale.problems.problem import Problem
 
 if TYPE_CHECKING:
     from symscale.algebra.sums.numeric import NumericalOptimum
 
-Values = Mapping[sp.Symbol, sp.Rational]
-
-
-@dataclass(frozen=True)
-class AnswerPiece:
-    """One closed form of the optimum.
-
-    Attributes:
-        name: Its name.
-        expr: The optimum.
-        binding: The constraints that bind.
-        multipliers: The power of each constraint in the product that proves it; None
-            where sums are involved.
-        conditions: Pairs (left, right): it rules where left <= right, each with the
-            piece that takes over where it fails, or "".
-        point: The optimal variables.
-        holds: Tells whether it rules at given parameters.
-    """
-
-    name: str
-    expr: sp.Expr
-    binding: tuple[str, ...]
-    multipliers: Mapping[str, sp.Expr] | None
-    conditions: tuple[tuple[sp.Expr, sp.Expr, str], ...]
-    point: Mapping[sp.Symbol, sp.Expr]
-    holds: Callable[[Values], bool]
-
-    def value(self, values: Values) -> mp.mpf | None:
-        """Its value, where all its parameters have numbers."""
-        return number_of(self.expr, values)
-
-    def elasticities(self, values: Values) -> dict[sp.Symbol, sp.Expr]:
-        """The power by which it changes with each parameter.
-
-        Exact where it is a monomial; else at the given parameters, as a decimal, where
-        these suffice, and as an expression where they do not.
-        """
-        table = dict(self.slopes)
-        for s, slope in table.items():
-            if slope.free_symbols:
-                at = number_of(slope, values)
-                table[s] = slope if at is None else sp.Float(at, 15)
-        return table
-
-    @cached_property
-    def slopes(self) -> Mapping[sp.Symbol, sp.Expr]:
-        """The power by which it changes with each parameter, as expressions."""
-        symbols: Any = self.expr.free_symbols
-        return {
-            s: sp.simplify(s * sp.diff(self.expr, s) / self.expr) for s in sorted(symbols, key=str)
-        }
-
-
-def number_of(expr: sp.Expr, values: Values) -> mp.mpf | None:
-    """The value of an expression to 25 digits, or None where a symbol has none."""
-    if not expr.free_symbols <= set(values):
-        return None
-    with mp.workdps(25):
-        return mp.mpf(sp.N(expr.xreplace(dict(values)), 25)._mpf_)
+Status = Literal["optimal", "infimum", "infeasible", "unbounded"]
+_LOSS = 1e-5  # by which share constraints are tightened to see whether that costs anything
+_COST = 1e-8
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,6 +47,7 @@ class ProblemAnswer(Answer):
         complete: Whether these cover all parameters.
         limit: The limit behind the pieces, where there are no sums.
         bounds: Where there are sums: the two problems that enclose it.
+        reduction: Where there are sums: which terms can vanish for ever, and how.
     """
 
     page = "solve"
@@ -107,6 +58,7 @@ class ProblemAnswer(Answer):
     complete: bool
     limit: Limit | None
     bounds: Bounds | None
+    reduction: RecessionReduction | None = None
 
     @cached_property
     def has_numbers(self) -> bool:
@@ -145,13 +97,63 @@ class ProblemAnswer(Answer):
             return self.ruling is not None
         return self.complete and bool(self.pieces)
 
+    @cached_property
+    def status(self) -> Status | None:
+        """What kind of answer there is: at the numbers given, or whatever the parameters are.
+
+        "infimum": a value is approached and nothing attains it. None where that depends on
+        parameters that have no number, or could not be found out.
+        """
+        if self.reduction is not None and not self.has_numbers:
+            if not self.reduction.program.objective:
+                return "unbounded"
+            kinds = {p.status for p in self.pieces}
+            kinds |= {"infimum"} if self.reduction.loses_objective else set()
+            known = self.complete or self.reduction.loses_objective
+            return kinds.pop() if known and len(kinds) == 1 else None
+        try:
+            if self.has_numbers and self.ruling is not None:
+                return self.ruling.status
+            self.check()
+        except InfeasibleError:
+            return "infeasible"
+        except UnboundedError:
+            return "unbounded"
+        except NoAnswerError:
+            return None
+        return self._numerical_status if self.has_numbers else "optimal"
+
+    @property
+    def _numerical_status(self) -> Status | None:
+        """Whether the numerical optimum is attained: not if terms vanish that cost something."""
+        reduction = self.reduction
+        if reduction is None or not reduction.direction:
+            return "optimal"
+        if reduction.loses_objective:
+            return "infimum"
+        from symscale.algebra.sums.numeric import minimize
+
+        more = Monomial.of(1 + sp.Rational(str(_LOSS)))
+        tighter = tuple(
+            replace(c, terms=tuple(t * more for t in c.terms)) if c.name in reduction.lossy else c
+            for c in reduction.program.constraints
+        )
+        try:
+            least, less = (
+                minimize(replace(reduction.program, constraints=kept, inverse=False), self.values)
+                for kept in (reduction.program.constraints, tighter)
+            )
+        except NoAnswerError:
+            return None
+        return "infimum" if less.value > least.value * (1 + _COST) else "optimal"
+
     @property
     def attained(self) -> bool:
         """Whether some point may be optimal: false where variables run away for ever.
 
         An objective such as x + 1/x + y has a greatest lower bound and no least value.
         """
-        return not self.complete or bool(self.pieces)
+        return self.status != "infimum"
 
     @property
     def factor(self) -> sp.Expr | None:
@@ -205,8 +207,13 @@ class ProblemAnswer(Answer):
             UnboundedError: If the objective has no bound.
         """
         limit = self.limit if self.limit is not None else self.bounds and self.bounds.loose
-        if limit:
-            limit.check(self.values if self.has_numbers else None)
+        if limit and self.ruling is None:
+            given = self.values if self.has_numbers else None
+            if given is not None and self.reduction is not None:
+                from symscale.algebra.sums.numeric import minimize
+
+                minimize(replace(self.program, objective=(ONE,)), given)  # feasibility first
+            limit.check(given)
         if self.has_numbers and self.ruling is None:
             _ = self.numerical
 
@@ -262,12 +269,13 @@ def answer(
         limit = solve(target, progress=progress)
         numbers = {s: values[s] for s in target.parameters if s in values}
         complete = len(numbers) == len(target.parameters)
-        pieces = _monomial_pieces(limit, numbers if complete else None)
+        pieces = monomial_pieces(limit, numbers if complete else None)
         return ProblemAnswer(problem, values, program, pieces, True, limit, None)
     sums, complete = closed_forms(program)
     bounds = enclose(program, sense=problem.sense, title=problem.title)
     return ProblemAnswer(
-        problem, values, program, _sum_pieces(sums, program), complete, None, bounds
+        problem, values, program, sum_pieces(sums, program), complete, None, bounds,
+        reduce(program),
     )
 
 
@@ -279,50 +287,6 @@ def _vanishing(program: GeometricProgram, values: Values) -> set[sp.Symbol]:
         if atom.free_symbols and atom.xreplace(dict(values)) == 0:
             found |= atom.free_symbols
     return found
-
-
-def _monomial_pieces(limit: Limit, numbers: Values | None) -> tuple[AnswerPiece, ...]:
-    pieces = []
-    ruling = None
-    if numbers is not None:
-        try:
-            ruling = limit.ruling(numbers)
-        except NoAnswerError:
-            ruling = None
-    for piece in limit.pieces:
-        at = numbers if ruling is piece else witness_of(limit, piece)
-        try:
-            point = optimal_point(limit.program, at).values if at is not None else {}
-        except SymscaleError:
-            point = {}
-        conditions = tuple(
-            (c.relational.lhs, c.relational.rhs, c.against) for c in piece.region
-        )
-        pieces.append(
-            AnswerPiece(
-                piece.name, piece.expr, piece.binding, piece.multipliers, conditions,
-                {x: m.expr for x, m in point.items()},
-                lambda values, piece=piece: limit.ruling(values) is piece,  # type: ignore[misc]
-            )
-        )
-    return tuple(pieces)
-
-
-def _sum_pieces(
-    sums: tuple[SumPiece, ...], program: GeometricProgram
-) -> tuple[AnswerPiece, ...]:
-    """Closed forms, named by what binds beside the one sum."""
-    several = [c.name for c in program.constraints if len(c.terms) > 1]
-    only = several[0] if len(several) == 1 else None
-    return tuple(
-        AnswerPiece(
-            " + ".join(n for n in piece.binding if n != only) or "interior",
-            piece.expr, piece.binding, None,
-            tuple((left, right, "") for left, right in piece.conditions),
-            piece.point, piece.holds,
-        )
-        for piece in sums
-    )
 
 
 def rounded_neighbours(

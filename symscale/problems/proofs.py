@@ -1,24 +1,34 @@
 """Certificates of answers to problems of one's own."""
 
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import sympy as sp
 
+from symscale.algebra.certify.enclosures import write_bounds
+from symscale.algebra.certify.limits import theorems_of
 from symscale.algebra.certify.products import certify, certify_at
 from symscale.algebra.certify.sums import NowhereError, certify_sums
+from symscale.algebra.certify.theorems_of_sums import write_piece
+from symscale.algebra.certify.writer import CertificateWriter
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.limit import Limit
 from symscale.algebra.products.solve import solve
 from symscale.algebra.products.witness import witness_of
 from symscale.algebra.sums.bounds import Weights, condense
+from symscale.algebra.sums.piece import SumPiece
 from symscale.algebra.sums.program import GeometricProgram
 from symscale.errors import FormulaError, SymscaleError
 from symscale.kernel.certificate import Certificate
+from symscale.kernel.check import check
 from symscale.kernel.checker import AnyCertificate
+from symscale.kernel.checker import check as check_old
 from symscale.kernel.sum_certificate import SumCertificate
-from symscale.problems.answer import AnswerPiece, ProblemAnswer, Values
+from symscale.problems.answer import ProblemAnswer
+from symscale.problems.pieces import AnswerPiece, Values
 
 
 @dataclass(frozen=True)
@@ -78,11 +88,14 @@ def prove(found: ProblemAnswer) -> Proofs:
 
 def _of_closed_form(found: ProblemAnswer, piece: AnswerPiece) -> AnyCertificate:
     """A product of monomials where that is enough, else a certificate of sums."""
-    with suppress(FormulaError):
+    with suppress(SymscaleError):
         proof = _of_fixed_proportions(found, piece)
         if proof is not None:
+            check_old(proof)
             return proof
-    return _of_sums(found, piece)
+    sums = _of_sums(found, piece)
+    check_old(sums)  # that form has no words for an infimum
+    return sums
 
 
 def _of_sums(found: ProblemAnswer, piece: AnswerPiece) -> SumCertificate:
@@ -160,3 +173,74 @@ def fixed_proportions(
 
 def _only(values: Values, limit: Limit) -> dict[sp.Symbol, sp.Rational]:
     return {s: values[s] for s in limit.program.parameters}
+
+
+@dataclass(frozen=True)
+class AnswerTheorems:
+    """The theorems about an answer, as one file's data, those only that the kernel shows.
+
+    Attributes:
+        data: What `symscale check` reads; None where no theorem was shown.
+        shown: The sentences that the kernel makes of them, by the theorem's name.
+        missing: The pieces of which no theorem was shown.
+    """
+
+    data: Mapping[str, Any] | None
+    shown: Mapping[str, str]
+    missing: tuple[str, ...]
+
+
+def theorems(found: ProblemAnswer) -> AnswerTheorems:
+    """Write all theorems about an answer, and check them.
+
+    Of a closed form of sums: that nothing is better and that its points attain it, in all
+    of its region, or that it is an infimum. Of the enclosing bounds, where closed forms are
+    missing: that nothing is better than each piece of the loose one, and that each piece of
+    the tight one is reached.
+
+    Example:
+        >>> from symscale.language.symbols import Notation
+        >>> from symscale.problems.answer import answer
+        >>> from symscale.problems.problem import Problem, ProblemSymbol
+        >>> x, M, t_c = (ProblemSymbol(Notation(n, "s", n, n)) for n in ("x", "M", "t_c"))
+        >>> young = Problem("Checkpoints", "minimize",
+        ...     t_c.symbol/x.symbol + x.symbol/(2*M.symbol), (x,), (M, t_c), ())
+        >>> print(theorems(answer(young)).shown["interior"][:58])
+        for all positive parameters: the point x = 2^(1/2)*M^(1/2)
+    """
+    if found.limit is not None:
+        written = theorems_of(found.limit)
+        return _checked(written.writer.data(found.problem.title), tuple(written.missing))
+    writer = CertificateWriter(found.program)
+    missing: list[str] = []
+    values = found.values if found.has_numbers else None
+    for piece in found.pieces:
+        source = piece.source
+        if source is None:
+            continue
+        inside = values if values is not None and _strictly(source, values) else None
+        try:
+            write_piece(writer, found.program, source, piece.name, inside)
+        except SymscaleError:
+            missing.append(piece.name)
+    if found.bounds is not None and (missing or not found.complete):
+        write_bounds(writer, found.program, found.bounds)
+    return _checked(writer.data(found.problem.title), tuple(missing))
+
+
+def _strictly(piece: SumPiece, values: Values) -> bool:
+    return all(
+        replace(r, relation="<").holds(values) if r.relation != "==" else r.holds(values)
+        for r in piece.requirements
+    )
+
+
+def _checked(data: dict[str, Any], missing: tuple[str, ...]) -> AnswerTheorems:
+    """Keep the theorems that the kernel shows."""
+    if not data["theorems"]:
+        return AnswerTheorems(None, {}, missing)
+    verdict = check(json.dumps(data))
+    shown = {f.name: f.text for f in verdict.findings if f.holds}
+    refused = tuple(f.name for f in verdict.findings if not f.holds)
+    kept = [t for t in data["theorems"] if t["name"] in shown]
+    return AnswerTheorems({**data, "theorems": kept} if kept else None, shown, missing + refused)

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import mpmath as mp
 import sympy as sp
+from sympy.core.relational import Relational
 
 from symscale.algebra.exact.monomial import Monomial
 from symscale.answers import Answer
 from symscale.errors import FormulaError, InputError, SymscaleError
-from symscale.problems.answer import ProblemAnswer, number_of
+from symscale.problems.answer import ProblemAnswer
+from symscale.problems.pieces import number_of
 from symscale.problems.problem import Problem, ProblemSymbol
 
 if TYPE_CHECKING:
@@ -120,7 +122,8 @@ class Regions:
             for c in found.limit.feasibility
         ]
         self._tests = [
-            [*feasible, *(_test(left, right, symbols, fixed) for left, right, _ in p.conditions)]
+            [*feasible, *(_test(low, high, symbols, fixed)
+                          for r in p.region for low, high in _sides(r))]
             for p in found.pieces
         ]
 
@@ -223,6 +226,12 @@ def require_numbers(found: ProblemAnswer, axes: Sequence[Axis]) -> None:
     if missing:
         names = ", ".join(map(str, missing))
         raise InputError(f"--sweep needs numbers for {names}; give them by --set")
+
+
+def _sides(relation: Relational) -> list[tuple[sp.Expr, sp.Expr]]:
+    """What a relation says to be at most what; an equality says it both ways."""
+    left, right = relation.lhs, relation.rhs
+    return [(left, right), (right, left)] if isinstance(relation, sp.Eq) else [(left, right)]
 
 
 def boundary(

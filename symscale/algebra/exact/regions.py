@@ -100,6 +100,33 @@ def _around_sums(
     return None
 
 
+def impossible(
+    strict: Sequence[Monomial],
+    weak: Sequence[Monomial],
+    domain: Domain,
+    *,
+    weak_too: bool = False,
+) -> bool:
+    """Whether it is proven that no strict monomial can exceed 1 where the weak ones are >= 1.
+
+    Sums among the atoms count as independent, which only makes more possible. Without
+    strict monomials `weak_too` asks whether the weak ones can hold together.
+
+    Example:
+        >>> from symscale.language.symbols import symbols
+        >>> a, b = (Monomial.of(s) for s in symbols("J K"))
+        >>> impossible([a/b, b/a], [], Domain()), impossible([a/b], [a], Domain())
+        (True, False)
+    """
+    monomials = [*strict, *weak]
+    if domain.exponents and any(m.exponent_symbols for m in monomials):
+        return False
+    atoms: list[Any] = list(dict.fromkeys(a for m in monomials for a in m.atoms))
+    if weak_too and not strict:
+        strict = [Monomial.of(2)]
+    return _widest(strict, weak, atoms, False, None) is None
+
+
 def _at_sample(
     strict: Sequence[Monomial], weak: Sequence[Monomial], names: Sequence[sp.Symbol]
 ) -> tuple[dict[sp.Symbol, sp.Rational] | None, bool]:

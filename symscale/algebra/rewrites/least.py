@@ -15,7 +15,7 @@ from symscale.algebra.products.limit import Condition
 from symscale.algebra.rewrites.rewrite import Minimum, Rewrite
 from symscale.algebra.sums.posynomial import Scope, objective_of
 from symscale.algebra.sums.program import GeometricProgram
-from symscale.algebra.sums.solve import closed_forms
+from symscale.algebra.sums.sift import closed_forms
 from symscale.errors import FormulaError
 from symscale.language.symbols import Notation
 
@@ -60,7 +60,8 @@ def least(
         raise FormulaError(f"{expr} is no sum of products of powers")
     program = GeometricProgram(tuple(variables), terms, (), domain or Domain())
     pieces, complete = closed_forms(program)
-    if not complete or len(pieces) != 1 or pieces[0].conditions:
+    attained = len(pieces) == 1 and pieces[0].status == "optimal"
+    if not (complete and attained) or pieces[0].conditions:
         raise FormulaError(f"the least value of {expr} has no closed form for all parameters")
     (piece,) = pieces
     point = {x: piece.point[x] for x in variables}

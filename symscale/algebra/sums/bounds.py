@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.products.limit import Limit
@@ -24,14 +25,27 @@ class Bounds:
     """A problem with sums, enclosed by two without.
 
     Attributes:
-        loose: The optimum with every sum replaced by its largest term.
-        tight: The optimum with every sum of k terms replaced by k times the largest.
-        factor: The two differ by at most this factor.
+        loose: The optimum with every sum replaced by its largest term: no feasible point
+            is better, whatever the parameters are.
+        tight: The optimum with every sum of k terms replaced by k times the largest: a
+            feasible point attains it where that problem is feasible, see `region`.
+        factor: There the two differ by at most this factor.
     """
 
     loose: Limit
     tight: Limit
     factor: sp.Expr
+
+    @property
+    def region(self) -> tuple[Relational, ...]:
+        """Where the tight problem is feasible, so that its optimum says something."""
+        return tuple(c.relational for c in self.tight.feasibility if c.ratio.free_symbols)
+
+    @property
+    def nowhere(self) -> bool:
+        """Whether the tight problem is feasible nowhere."""
+        numbers = [c for c in self.tight.feasibility if not c.ratio.free_symbols]
+        return any(c.ratio.compare_one() > 0 for c in numbers)
 
 
 def monomial_program(

@@ -278,24 +278,24 @@ def _collect(expr: sp.Expr, scope: Scope) -> dict[sp.Expr, sp.Expr]:
 
 def _require_few_terms(expr: sp.Expr) -> None:
     """Raise before an expression is multiplied out that would grow beyond all bounds."""
-    if _term_count(expr) > MAX_TERMS:
+    if term_count(expr) > MAX_TERMS:
         raise FormulaError(
             f"multiplied out, it has more than {MAX_TERMS} terms; name parts of it as variables "
             "with constraints of their own"
         )
 
 
-def _term_count(expr: Any) -> int:
+def term_count(expr: Any) -> int:
     """At most how many terms an expression has when multiplied out."""
     if expr.is_Add:
-        return sum(map(_term_count, expr.args))
+        return sum(map(term_count, expr.args))
     if expr.is_Mul:
         count = 1
         for factor in expr.args:
-            count = min(count * _term_count(factor), MAX_TERMS + 1)
+            count = min(count * term_count(factor), MAX_TERMS + 1)
         return count
     if expr.is_Pow and expr.exp.is_Integer and expr.base.is_Add:
-        power, parts = abs(int(expr.exp)), _term_count(expr.base)
+        power, parts = abs(int(expr.exp)), term_count(expr.base)
         if power > MAX_TERMS or parts > MAX_TERMS:
             return MAX_TERMS + 1
         return min(math.comb(power + parts - 1, power), MAX_TERMS + 1)

@@ -12,6 +12,7 @@ import sympy as sp
 from symscale.algebra.exact.elimination import echelon
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.exact.scalars import Scalars, field_to_expr
+from symscale.algebra.sums.values import as_sum
 
 
 def solve_monomials(
@@ -37,24 +38,24 @@ def solve_monomials(
 
 
 def stationary(
-    merged: Mapping[Monomial, sp.Expr],
-    variables: Sequence[sp.Symbol],
-    eliminated: Mapping[sp.Symbol, Monomial],
-    scalars: Scalars,
-) -> tuple[tuple[sp.Expr, dict[sp.Symbol, Monomial], int] | None, bool]:
-    """The least value of a sum of monomials over the variables left, and where it is attained.
+    merged: Mapping[Monomial, Monomial], left: Sequence[sp.Symbol], scalars: Scalars
+) -> tuple[tuple[Monomial | None, dict[Monomial, Monomial]] | None, bool]:
+    """The least value of a sum of monomials over the variables left.
+
+    Args:
+        merged: The coefficients by powers of these variables.
+        left: The variables.
+        scalars: What the exponents are made of.
 
     Returns:
-        Value, point, and how many variables are free, or None; and whether the
-        question is settled.
+        The value, None for a sum of nothing, and each term's value at the point that
+        attains it; or None; and whether the question is settled.
     """
-    left = [x for x in variables if x not in eliminated]
     if not merged:
-        return (sp.Integer(0), dict.fromkeys(left, ONE), len(left)), True
+        return (None, {}), True
     one = scalars.convert(sp.Integer(1))
     matrix = [[scalars.convert(p.exponent(x)) for x in left] for p in merged]
-    form = echelon(matrix, one)
-    balance = form.null_operations
+    balance = echelon(matrix, one).null_operations
     if not balance:
         return None, True
     if len(balance) > 1:
@@ -62,32 +63,15 @@ def stationary(
     ring = scalars.clear(balance[0])
     if not all(ring) or len({scalars.sign(w) for w in ring}) != 1:
         return None, True  # no weights that are all positive balance the exponents
-    total = sum(ring[1:], ring[0])
-    weights = [scalars.to_expr(w, total) for w in ring]
-    value: sp.Expr = sp.Integer(1)
+    whole = sum(ring[1:], ring[0])
+    weights = [scalars.to_expr(w, whole) for w in ring]
+    value = ONE
     for coefficient, weight in zip(merged.values(), weights, strict=True):
-        value *= (coefficient / weight) ** weight
-    value_monomial = as_monomial(value)
-    # All terms are known, w_i times the value; solve them for the variables.
-    known = [
-        value_monomial * as_monomial(w) / as_monomial(c)
-        for c, w in zip(merged.values(), weights, strict=True)
-    ]
-    solved = solve_monomials(left, form, known, scalars)
-    free = {x: ONE for x in left if x not in solved}
-    return (value, {**free, **{x: m.substitute(free) for x, m in solved.items()}}, len(free)), True
+        value = value * (coefficient / positive_number(weight)) ** weight
+    parts = {p: value * positive_number(w) for p, w in zip(merged, weights, strict=True)}
+    return (value, parts), True
 
 
-def as_monomial(expr: sp.Expr) -> Monomial:
-    """A positive expression as a monomial; sums in it become atoms."""
-    powers: dict[sp.Expr, sp.Expr] = {}
-    result = ONE
-    for factor in sp.Mul.make_args(expr):
-        base, exponent = factor.as_base_exp()
-        if base.is_Add:
-            powers[base] = powers.get(base, sp.Integer(0)) + exponent
-        elif base.is_Mul:
-            result = result * as_monomial(base) ** exponent
-        else:
-            result = result * Monomial.of(factor)
-    return result * Monomial.from_powers(powers)
+def positive_number(weight: sp.Expr) -> Monomial:
+    """A positive rational function of exponents as a monomial."""
+    return Monomial.of(weight) if weight.is_Rational else as_sum(sp.factor(weight))

@@ -1,10 +1,11 @@
 """Answers to problems of one's own as documents."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import sympy as sp
+from sympy.core.relational import Relational
 
 from symscale.pages.formats.code import ClosedForms
 from symscale.pages.formats.document import (
@@ -30,12 +31,8 @@ from symscale.pages.of.solve_data import (
     value_of,
 )
 from symscale.pages.page import Certificates, Page
-from symscale.problems.answer import (
-    AnswerPiece,
-    ProblemAnswer,
-    number_of,
-    rounded_neighbours,
-)
+from symscale.problems.answer import ProblemAnswer, rounded_neighbours
+from symscale.problems.pieces import AnswerPiece, AnswerPlace, FreeVariable, number_of
 from symscale.problems.problem import ProblemSymbol
 from symscale.problems.sweep import Axis, Segment, SweptAnswer
 
@@ -70,9 +67,15 @@ def _headline(found: ProblemAnswer) -> list[Block]:
     if ruling is not None:
         value = ruling.value(found.values)
         assert value is not None  # noqa: S101  # a ruling piece has all its numbers
-        blocks.append(
-            paragraph("Here the optimum is ", Number(value, problem.unit), f": {ruling.name}.")
-        )
+        shown = Number(value, problem.unit)
+        if ruling.status == "optimal":
+            blocks.append(paragraph("Here the optimum is ", shown, f": {ruling.name}."))
+        else:
+            bound = "greatest lower" if problem.sense == "minimize" else "least upper"
+            blocks.append(
+                paragraph(f"Here the {bound} bound is ", shown, f": {ruling.name}. ",
+                          *_approach(ruling.direction), ".")
+            )
     if found.numerical is not None:
         blocks.append(
             paragraph(
@@ -80,23 +83,44 @@ def _headline(found: ProblemAnswer) -> list[Block]:
                 Number(found.numerical.value, problem.unit), ".",
             )
         )
-    if not found.attained:
-        blocks.append(
-            paragraph("No point attains a best value: variables run away as it is approached.")
-        )
-    elif not found.pieces:
+    reduction = found.reduction
+    if reduction is not None and not reduction.program.objective:
+        blocks.append(paragraph("Where a point is feasible nothing bounds the objective: it "
+                                "improves for ever ", *_moves(reduction.direction), "."))
+    elif reduction is not None and reduction.loses_objective and not found.pieces:
+        blocks.append(paragraph("No point attains a best value. ",
+                                *_approach(reduction.direction), "."))
+    if found.limit is not None:
+        return blocks
+    if not found.pieces:
         blocks.append(paragraph("No closed form was found; closed-form bounds follow."))
-    elif found.limit is None and not found.complete:
+    elif not found.complete:
         blocks.append(
             paragraph("The closed forms do not cover all parameters; bounds follow as well.")
         )
     return blocks
 
 
+def _approach(direction: Mapping[sp.Symbol, sp.Rational]) -> list[Inline]:
+    return ["It is approached ", *_moves(direction), ", and no point attains it"]
+
+
+def _moves(direction: Mapping[sp.Symbol, sp.Rational]) -> list[Inline]:
+    """How variables change together, in words."""
+    words: list[Inline] = []
+    several = len(direction) > 1
+    for x, power in direction.items():
+        words += [" and " if words else "as ", Formula(x), " grows" if power > 0 else " falls"]
+        words += [f" as t^({power})"] if several else []
+    return [*words, " with one and the same growing t"] if several else words
+
+
 def _piece(found: ProblemAnswer, piece: AnswerPiece) -> list[Block]:
     mark = " (rules here)" if found.ruling is piece else ""
     blocks: list[Block] = [Heading(f"{piece.name}{mark}", 3)]
-    blocks.append(Equation(sp.Eq(found.problem.objective, piece.expr, evaluate=False)))
+    kinds: dict[str, Any] = {"minimize": sp.Gt, "maximize": sp.Lt}
+    kind = sp.Eq if piece.status == "optimal" else kinds[found.problem.sense]
+    blocks.append(Equation(kind(found.problem.objective, piece.expr, evaluate=False)))
     rows: list[tuple[Cell, ...]] = []
     value = value_of(found, piece)
     if value is not None:
@@ -107,32 +131,45 @@ def _piece(found: ProblemAnswer, piece: AnswerPiece) -> list[Block]:
         for name, power in piece.multipliers.items():
             parts += [", " if parts else "", f"{name}: ", Formula(formula.tidy_exponent(power))]
         rows.append(("multipliers", parts))
-    if piece.conditions:
-        conditions: list[Inline] = []
-        for left, right, _ in piece.conditions:
-            conditions += ["; " if conditions else "", Formula(sp.Le(left, right, evaluate=False))]
-        rows.append(("rules where", conditions))
+    if piece.region:
+        rows.append(("rules where", _all(piece.region)))
+    if piece.status == "infimum":
+        rows.append(("no optimum", _approach(piece.direction)))
     blocks.append(Table((Column(""), Column("", wrap=True, share=0.75)), tuple(rows)))
     return blocks
 
 
+def _all(relations: Sequence[Relational]) -> list[Inline]:
+    words: list[Inline] = []
+    for relation in relations:
+        words += ["; " if words else "", Formula(relation)]
+    return words
+
+
 def _bounds(found: ProblemAnswer) -> list[Block]:
-    if found.bounds is None or (found.exact and found.complete):
+    bounds = found.bounds
+    if bounds is None or (found.exact and found.complete):
         return []
     objective = found.problem.objective
-    loose, tight = found.bounds.loose, found.bounds.tight
     maximum = found.problem.sense == "maximize"
-    below, above = (tight, loose) if maximum else (loose, tight)
     blocks: list[Block] = [Heading("Bounds")]
-    if loose.pieces and tight.pieces:
-        blocks += [
-            Equation(sp.Le(below.expr, objective, evaluate=False)),
-            Equation(sp.Le(objective, above.expr, evaluate=False)),
+    if bounds.loose.pieces:
+        kind = sp.Le if maximum else sp.Ge
+        blocks.append(Equation(kind(objective, bounds.loose.expr, evaluate=False)))
+    if bounds.loose.pieces and bounds.tight.pieces and not bounds.nowhere:
+        reached: list[Inline] = ["some point reaches ", Formula(bounds.tight.expr), " or "]
+        reached += ["more" if maximum else "less"]
+        where = [" where ", *_all(bounds.region), "; elsewhere this says nothing of one"]
+        blocks.append(
             paragraph(
-                "A sum of k terms lies between its largest term and k times that. The two bounds "
-                "differ by at most the factor ", Formula(found.bounds.factor), ".",
-            ),
-        ]
+                "No point does better, since a sum is at least its largest term; and ", *reached,
+                *(where if bounds.region else []),
+                ", since a sum of k terms is at most k times that. The two differ by at most the "
+                "factor ", Formula(bounds.factor), ".",
+            )
+        )
+    elif bounds.loose.pieces:
+        blocks.append(paragraph("No point does better, since a sum is at least its largest term."))
     if found.has_numbers:
         blocks.append(_numbers(found))
     return blocks
@@ -156,16 +193,19 @@ def _variables(found: ProblemAnswer) -> list[Block]:
     rows: list[tuple[Cell, ...]] = []
     for q in found.problem.variables:
         for piece in found.pieces:
-            if q.symbol not in piece.point:
+            rules = found.ruling is piece
+            if q.symbol in piece.free:
+                rows.append((Formula(q.symbol), piece.name, _anything(piece.free[q.symbol]), ""))
                 continue
-            expr = piece.point[q.symbol]
-            value = number_of(expr, found.values) if found.ruling is piece else None
-            rows.append(
-                (
-                    Formula(q.symbol), piece.name, Formula(expr),
-                    "" if value is None else Number(value, q.entry.unit),
-                )
-            )
+            for place in piece.places or (AnswerPlace((), piece.point),):
+                if q.symbol not in place.point:
+                    continue
+                expr = place.point[q.symbol]
+                there: list[Inline] = [Formula(expr)]
+                there += [" where ", *_all(place.region)] if place.region else []
+                value = number_of(expr, found.values) if rules and not place.region else None
+                shown: Cell = "" if value is None else Number(value, q.entry.unit)
+                rows.append((Formula(q.symbol), piece.name, there, shown))
     if not rows:
         return []
     columns = (
@@ -182,6 +222,18 @@ def _variables(found: ProblemAnswer) -> list[Block]:
                           Number(value, found.problem.unit)]
             blocks.append(paragraph(*words, "."))
     return blocks
+
+
+def _anything(ends: FreeVariable) -> list[Inline]:
+    """Between what a variable lies that the optimum leaves free."""
+    words: list[Inline] = ["anything"]
+    for side, word in ((ends.lower, " from "), (ends.upper, " up to ")):
+        if side:
+            words += [word, "the greatest of " if len(side) > 1 and word == " from " else "",
+                      "the least of " if len(side) > 1 and word == " up to " else ""]
+            for k, end in enumerate(side):
+                words += [", " if k else "", Formula(end)]
+    return [*words, " within its constraints" if ends.bounded else ""]
 
 
 def _elasticities(found: ProblemAnswer) -> list[Block]:

@@ -8,12 +8,8 @@ import sympy as sp
 
 from symscale.pages.formats.json import Json, formula_data, number, numbers, powers
 from symscale.pages.formulas import formula
-from symscale.problems.answer import (
-    AnswerPiece,
-    ProblemAnswer,
-    number_of,
-    rounded_neighbours,
-)
+from symscale.problems.answer import ProblemAnswer, rounded_neighbours
+from symscale.problems.pieces import AnswerPiece, number_of
 from symscale.problems.problem import Problem, ProblemSymbol, WrittenRelation
 from symscale.problems.sweep import Axis, Segment
 
@@ -69,6 +65,7 @@ def problem_data(found: ProblemAnswer, sweeps: Sweeps) -> dict[str, Json]:
             "piece": None if ruling is None else ruling.name,
         },
         "variables": {q.entry.name: _variable_data(found, q) for q in problem.variables},
+        "status": found.status,
         "exact": found.exact,
         "factor": None if found.factor is None else _factor(found.factor),
         "bounds": _bounds_data(found),
@@ -129,9 +126,18 @@ def _piece_data(found: ProblemAnswer, piece: AnswerPiece) -> Json:
         "elasticities": {str(s): formula.exponent_text(exact[s]) for s in slopes},
         "elasticity_values": numbers({s: number_of(e, {}) for s, e in slopes.items()}),
         "region": [
-            {**formula_data(sp.Le(left, right, evaluate=False)), "otherwise": other}
-            for left, right, other in piece.conditions
+            {**formula_data(relation), "otherwise": other}
+            for relation, (*_, other) in zip(piece.region, piece.conditions, strict=True)
         ],
+        "status": piece.status,
+        "direction": powers(piece.direction),
+        "free": {
+            str(x): {
+                "at_least": [formula_data(e) for e in ends.lower],
+                "at_most": [formula_data(e) for e in ends.upper],
+            }
+            for x, ends in piece.free.items()
+        },
         "rules": None if not found.has_numbers else found.ruling is piece,
     }
 
@@ -163,11 +169,14 @@ def _variable_data(found: ProblemAnswer, q: ProblemSymbol) -> Json:
 
 
 def _bounds_data(found: ProblemAnswer) -> Json:
-    if found.bounds is None or not (found.bounds.loose.pieces and found.bounds.tight.pieces):
+    bounds = found.bounds
+    if bounds is None or bounds.nowhere or not (bounds.loose.pieces and bounds.tight.pieces):
         return None
     maximum = found.problem.sense == "maximize"
-    loose, tight = formula_data(found.bounds.loose.expr), formula_data(found.bounds.tight.expr)
+    loose, tight = formula_data(bounds.loose.expr), formula_data(bounds.tight.expr)
+    loose["region"] = []
+    tight["region"] = [formula_data(relation) for relation in bounds.region]
     below, above = (tight, loose) if maximum else (loose, tight)
     for side, value in zip((below, above), found.enclosure, strict=True):
         side["value"] = None if value is None else number(value)
-    return {"lower": below, "upper": above, "factor": _factor(found.bounds.factor)}
+    return {"lower": below, "upper": above, "factor": _factor(bounds.factor)}

@@ -310,8 +310,12 @@ def test_no_answer(tmp_path: Path) -> None:
 def test_a_least_value_that_is_only_approached(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
     path.write_text('minimize = "x + 1/x + y"\n[variables]\nx = {}\ny = {}\n', encoding="utf-8")
-    assert "No point attains a best value" in result("solve", str(path))
-    assert data_of(str(path))["exact"] is False
+    text = " ".join(result("solve", str(path)).split())
+    assert "is 2: interior. It is approached as y falls, and no point attains it." in text
+    assert "x + y + 1/x > 2" in text
+    data = data_of(str(path))
+    assert (data["status"], data["exact"]) == ("infimum", True)
+    assert data["pieces"][0]["direction"] == {"y": "-1"}
 
 
 # Sweeps and plots

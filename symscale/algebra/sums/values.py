@@ -1,0 +1,178 @@
+"""Sums of monomials as one monomial, in one form whatever way they were written.
+
+`b/(3*L) + 1` and `b/L + 3` are one sum up to a factor, so they become one atom, `b + 3*L`,
+times different monomials: what is equal looks equal, in text and in certificates.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import mpmath as mp
+import sympy as sp
+from sympy.core.relational import Relational
+
+from symscale.algebra.exact.combinations import without_rational
+from symscale.algebra.exact.monomial import ONE, Monomial
+from symscale.algebra.products.limit import split_fraction
+from symscale.errors import FormulaError
+
+_Table = dict[Monomial, sp.Rational]
+_MOST_EXPANDED = 4  # powers up to this one are multiplied out within a sum
+
+
+def total(terms: Iterable[Monomial], minus: Iterable[Monomial] = ()) -> Monomial:
+    """The sum of monomials, less others, as a monomial; it must be positive.
+
+    Example:
+        >>> from symscale.language.symbols import symbols
+        >>> b, L = (Monomial.of(s) for s in symbols("b L"))
+        >>> one, other = total([b/L, Monomial.of(3)]), total([b/L/Monomial.of(3), ONE])
+        >>> one.expr, (one/other).expr
+        ((3*L + b)/L, 3)
+    """
+    table = _collected([*((1, m) for m in terms), *((-1, m) for m in minus)])
+    shared = _shared(list(table))
+    table = _collected([(q, part) for m, q in table.items() for part in [m / shared]], expand=True)
+    if not table:
+        raise FormulaError("a sum that should be positive vanishes")
+    again = _shared(list(table))
+    table = _collected([(q, m / again) for m, q in table.items()])
+    # Of two sums that differ by a root of a number such as sqrt(2), one form is chosen.
+    first = min(table, key=lambda m: str((m / m.coefficient).expr))
+    table = _collected([(q, m / first.coefficient) for m, q in table.items()])
+    content = _content(table.values())
+    inside = {m: q / content for m, q in table.items()}
+    result = shared * again * first.coefficient * Monomial.of(content)
+    if len(inside) == 1:
+        ((rest, number),) = inside.items()
+        return result * rest * Monomial.of(number)
+    atom = sp.Add(*(q * m.expr for m, q in inside.items()))
+    return result * Monomial.from_powers({atom: sp.Integer(1)})
+
+
+def as_sum(expr: sp.Expr) -> Monomial:
+    """A positive expression as a monomial, each sum in it in its one form."""
+    result = ONE
+    for factor in sp.Mul.make_args(expr):
+        base, exponent = factor.as_base_exp()
+        if base.is_Add:
+            above: list[Monomial] = []
+            below: list[Monomial] = []
+            for term in sp.Add.make_args(base):
+                negative = term.could_extract_minus_sign()
+                (below if negative else above).append(as_sum(-term if negative else term))
+            result = result * total(above, below) ** exponent
+        elif base.is_Mul:
+            result = result * as_sum(base) ** exponent
+        else:
+            result = result * Monomial.of(factor)
+    return result
+
+
+def _collected(
+    terms: Iterable[tuple[sp.Rational | int, Monomial]], expand: bool = False
+) -> _Table:
+    table: _Table = {}
+    for number, monomial in terms:
+        for q, m in _expanded(monomial) if expand else [(sp.Integer(1), monomial)]:
+            rational, rest = without_rational(m)
+            table[rest] = table.get(rest, sp.Integer(0)) + number * q * rational
+    return {m: q for m, q in table.items() if q != 0}
+
+
+def _expanded(monomial: Monomial) -> list[tuple[sp.Rational, Monomial]]:
+    """A monomial with its sums multiplied out, where their powers are small and whole."""
+    found = [(sp.Integer(1), Monomial(tuple(p for p in monomial.powers if not _opens(p))))]
+    for atom, power in filter(_opens, monomial.powers):
+        for _ in range(int(power)):
+            parts = [_signed(t) for t in sp.Add.make_args(atom)]
+            found = [(q * s, m * t) for q, m in found for s, t in parts]
+    return found
+
+
+def _opens(power: tuple[sp.Expr, sp.Expr]) -> bool:
+    atom, exponent = power
+    return bool(atom.is_Add and exponent.is_Integer and 0 < exponent <= _MOST_EXPANDED)
+
+
+def _signed(term: sp.Expr) -> tuple[sp.Integer, Monomial]:
+    negative = term.could_extract_minus_sign()
+    return sp.Integer(-1 if negative else 1), as_sum(-term if negative else term)
+
+
+def _shared(monomials: list[Monomial]) -> Monomial:
+    """What all have in common: of each atom the least power, or a symbolic one that all have."""
+    powers: dict[sp.Expr, sp.Expr] = {}
+    for atom in dict.fromkeys(a for m in monomials for a, _ in m.powers):
+        exponents = [m.exponent(atom) for m in monomials]
+        if all(e.is_Rational for e in exponents):
+            least = min(exponents)
+            # Numbers keep their roots only: whole powers belong to the coefficients.
+            powers[atom] = least if not atom.is_Integer or len(set(exponents)) == 1 else (
+                sp.Integer(0)
+            )
+        elif len(set(exponents)) == 1:
+            powers[atom] = exponents[0]
+    return Monomial.from_powers(powers)
+
+
+def _content(numbers: Iterable[sp.Rational]) -> sp.Rational:
+    found = list(numbers)
+    return sp.Rational(
+        math.gcd(*(int(q.p) for q in found)), math.lcm(*(int(q.q) for q in found))
+    )
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A monomial in parameters, sums among its atoms, that is at most, below, or equal to 1.
+
+    Attributes:
+        ratio: The monomial.
+        relation: How it compares with 1.
+    """
+
+    ratio: Monomial
+    relation: Literal["<=", "<", "=="] = "<="
+
+    @classmethod
+    def of(
+        cls, left: Monomial, right: Monomial, relation: Literal["<=", "<", "=="] = "<="
+    ) -> "Requirement":
+        """`left <= right`, without what both sides share."""
+        ratio = left / right
+        if ratio.is_one:
+            return cls(ratio, relation)
+        sums = Monomial(tuple(p for p in ratio.powers if p[0].is_Add))
+        return cls(ratio ** (1 / (sums if sums.powers else ratio).content), relation)
+
+    @property
+    def pair(self) -> tuple[sp.Expr, sp.Expr]:
+        """Left and right side, with positive exponents only."""
+        above, below = split_fraction(self.ratio)
+        return above.expr, below.expr
+
+    @property
+    def relational(self) -> Relational:
+        """The requirement as SymPy prints it."""
+        kinds: dict[str, Any] = {"<=": sp.Le, "<": sp.Lt, "==": sp.Eq}
+        return kinds[self.relation](*self.pair, evaluate=False)
+
+    @property
+    def settled(self) -> bool | None:
+        """Whether it holds, where it has no symbols."""
+        return None if self.ratio.free_symbols else self.holds({})
+
+    def holds(self, values: Mapping[sp.Symbol, sp.Rational]) -> bool:
+        """Whether it holds at given values, equal to 25 digits counting as equal."""
+        try:
+            sign = self.ratio.compare_one(values)
+        except FormulaError:
+            try:
+                gap = mp.log(self.ratio.evaluate(values))
+            except FormulaError:
+                return False  # a sum is not positive there
+            sign = 0 if abs(gap) < mp.mpf("1e-25") else int(mp.sign(gap))
+        return {"<=": sign <= 0, "<": sign < 0, "==": sign == 0}[self.relation]

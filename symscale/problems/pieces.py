@@ -1,0 +1,198 @@
+"""Closed forms of an answer, all in one shape, whether or not sums are involved."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import mpmath as mp
+import sympy as sp
+from sympy.core.relational import Relational
+
+from symscale.algebra.products.attained import optimal_point
+from symscale.algebra.products.limit import Condition, Limit
+from symscale.algebra.products.points import points_in
+from symscale.algebra.products.witness import witness_of
+from symscale.algebra.sums.piece import SumPiece
+from symscale.algebra.sums.program import GeometricProgram
+from symscale.algebra.sums.projection import VariableRange
+from symscale.errors import NoAnswerError, SymscaleError
+
+Values = Mapping[sp.Symbol, sp.Rational]
+
+
+@dataclass(frozen=True)
+class FreeVariable:
+    """Between what a variable lies that the optimum leaves free.
+
+    Attributes:
+        lower: It is at least each of these.
+        upper: It is at most each of these.
+        bounded: Whether constraints hold it that bound it in another form.
+    """
+
+    lower: tuple[sp.Expr, ...] = ()
+    upper: tuple[sp.Expr, ...] = ()
+    bounded: bool = False
+
+    @classmethod
+    def of(cls, found: VariableRange) -> "FreeVariable":
+        """From monomials."""
+        lower, upper = (tuple(m.expr for m in side) for side in (found.lower, found.upper))
+        return cls(lower, upper, found.bounded)
+
+
+@dataclass(frozen=True)
+class AnswerPlace:
+    """Optimal variables, where some conditions hold within a piece's region."""
+
+    region: tuple[Relational, ...]
+    point: Mapping[sp.Symbol, sp.Expr]
+
+
+@dataclass(frozen=True)
+class AnswerPiece:
+    """One closed form of the optimum.
+
+    Attributes:
+        name: Its name.
+        expr: The optimum.
+        binding: The constraints that bind.
+        multipliers: The power of each constraint in the product that proves it; None
+            where sums are involved.
+        conditions: Pairs (left, right): it rules where left <= right, each with the
+            piece that takes over where it fails, or ""; see `region`.
+        point: The optimal variables; of an infimum those that it does not send away.
+        holds: Tells whether it rules at given parameters.
+        relations: For each condition how its sides compare: "<=", "<" or "==".
+        status: "infimum" where the value is approached, and no point attains it.
+        direction: By which powers the variables change together as it is approached.
+        free: Variables that the optimum leaves free, and between what they lie.
+        places: Where one point does not do in all of the region: several, each where
+            conditions of its own hold, of which some always do.
+        source: What it was made of, where sums are involved.
+    """
+
+    name: str
+    expr: sp.Expr
+    binding: tuple[str, ...]
+    multipliers: Mapping[str, sp.Expr] | None
+    conditions: tuple[tuple[sp.Expr, sp.Expr, str], ...]
+    point: Mapping[sp.Symbol, sp.Expr]
+    holds: Callable[[Values], bool]
+    relations: tuple[str, ...] = ()
+    status: Literal["optimal", "infimum"] = "optimal"
+    direction: Mapping[sp.Symbol, sp.Rational] = field(default_factory=dict)
+    free: Mapping[sp.Symbol, FreeVariable] = field(default_factory=dict)
+    places: tuple[AnswerPlace, ...] = ()
+    source: SumPiece | None = None
+
+    @cached_property
+    def region(self) -> tuple[Relational, ...]:
+        """Where it rules, as relations: `left <= right`, `left < right`, `left == right`."""
+        relations = self.relations or ("<=",) * len(self.conditions)
+        kinds: dict[str, Any] = {"<=": sp.Le, "<": sp.Lt, "==": sp.Eq}
+        return tuple(
+            kinds[relation](left, right, evaluate=False)
+            for relation, (left, right, _) in zip(relations, self.conditions, strict=True)
+        )
+
+    def value(self, values: Values) -> mp.mpf | None:
+        """Its value, where all its parameters have numbers."""
+        return number_of(self.expr, values)
+
+    def elasticities(self, values: Values) -> dict[sp.Symbol, sp.Expr]:
+        """The power by which it changes with each parameter.
+
+        Exact where it is a monomial; else at the given parameters, as a decimal, where
+        these suffice, and as an expression where they do not.
+        """
+        table = dict(self.slopes)
+        for s, slope in table.items():
+            if slope.free_symbols:
+                at = number_of(slope, values)
+                table[s] = slope if at is None else sp.Float(at, 15)
+        return table
+
+    @cached_property
+    def slopes(self) -> Mapping[sp.Symbol, sp.Expr]:
+        """The power by which it changes with each parameter, as expressions."""
+        symbols: Any = self.expr.free_symbols
+        return {
+            s: sp.simplify(s * sp.diff(self.expr, s) / self.expr) for s in sorted(symbols, key=str)
+        }
+
+
+def number_of(expr: sp.Expr, values: Values) -> mp.mpf | None:
+    """The value of an expression to 25 digits, or None where a symbol has none."""
+    if not expr.free_symbols <= set(values):
+        return None
+    with mp.workdps(25):
+        return mp.mpf(sp.N(expr.xreplace(dict(values)), 25)._mpf_)
+
+
+def monomial_pieces(limit: Limit, numbers: Values | None) -> tuple[AnswerPiece, ...]:
+    """The pieces of a limit; with numbers the point of the one that rules is that at these."""
+    pieces = []
+    ruling = None
+    if numbers is not None:
+        try:
+            ruling = limit.ruling(numbers)
+        except NoAnswerError:
+            ruling = None
+    for piece in limit.pieces:
+        at = numbers if ruling is piece else witness_of(limit, piece)
+        conditions = tuple(
+            (c.relational.lhs, c.relational.rhs, c.against) for c in piece.region
+        )
+        places = tuple(
+            AnswerPlace(
+                tuple(Condition(m).relational for m in p.conditions),
+                {x: m.expr for x, m in p.values.items()},
+            )
+            for p in points_in(limit.points[piece.name])
+        )
+        try:
+            point = optimal_point(limit.program, at).values if at is not None else {}
+        except SymscaleError:
+            point = {}
+        shown = {x: m.expr for x, m in point.items()}
+        if len(places) == 1 and not places[0].region:
+            shown = dict(places[0].point)
+        pieces.append(
+            AnswerPiece(
+                piece.name, piece.expr, piece.binding, piece.multipliers, conditions, shown,
+                lambda values, piece=piece: limit.ruling(values) is piece,  # type: ignore[misc]
+                tuple("==" if c.equal else "<=" for c in piece.region), places=places,
+            )
+        )
+    return tuple(pieces)
+
+
+def sum_pieces(
+    sums: tuple[SumPiece, ...], program: GeometricProgram
+) -> tuple[AnswerPiece, ...]:
+    """Closed forms, named by what binds beside the one sum."""
+    several = [c.name for c in program.constraints if len(c.terms) > 1]
+    only = several[0] if len(several) == 1 else None
+    names = [" + ".join(n for n in p.binding if n != only) or "interior" for p in sums]
+    return tuple(_sum_piece(piece, name, names) for piece, name in zip(sums, names, strict=True))
+
+
+def _sum_piece(piece: SumPiece, name: str, names: list[str]) -> AnswerPiece:
+    if names.count(name) > 1:
+        name = f"{name} ({', '.join(piece.binding)})"
+    away = set(piece.direction)
+    places = tuple(
+        AnswerPlace(
+            tuple(r.relational for r in place.requirements),
+            {x: m.expr for x, m in place.values.items() if x not in away},
+        )
+        for place in piece.places
+    )
+    return AnswerPiece(
+        name, piece.expr, piece.binding, None,
+        tuple((*r.pair, "") for r in piece.requirements), places[0].point, piece.holds,
+        tuple(r.relation for r in piece.requirements), piece.status, piece.direction,
+        {x: FreeVariable.of(r) for x, r in piece.free.items() if x not in away}, places, piece,
+    )
