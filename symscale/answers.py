@@ -67,7 +67,7 @@ class Answer(Shown):
 
     def document(self) -> Any:
         """Return the document that the command prints."""
-        return self._page().document(self)
+        return self._page().checked_document(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the command prints as JSON."""

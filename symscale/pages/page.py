@@ -4,18 +4,20 @@ A module `symscale.pages.of.NAME` lists the pages of command NAME in `PAGES`, on
 kind of answer that it prints. The command line, notebooks and reports all go by them.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from symscale.answers import Answer
-from symscale.errors import InputError, unknown_name
+from symscale.errors import InputError, NoAnswerError, unknown_name
 from symscale.pages.files import check_writable, file_path, write_by, write_whole
 from symscale.version import __version__
 
 if TYPE_CHECKING:
+    from symscale.algebra.certify.theorems import Theorems
     from symscale.pages.formats.code import ClosedForms
     from symscale.pages.formats.document import Document
     from symscale.pages.formats.json import Json
@@ -38,25 +40,60 @@ ENDINGS = {
 """The format that a file's name asks for."""
 
 
+_KINDS = {
+    "bound": ("bound", "bounds"), "attained": ("attained value", "attained values"),
+    "infimum": ("infimum", "infima"), "feasible": ("feasible point", "feasible points"),
+    "infeasible": ("case without a feasible point", "cases without a feasible point"),
+    "unbounded": ("case without a bound", "cases without a bound"),
+    "cover": ("cover of all parameters", "covers"),
+}  # fmt: skip
+
+
+UNCHECKED = "Not checked by the kernel, as was asked for."
+"""What a document says where the kernel was not asked."""
+
+
 @dataclass(frozen=True)
 class Certificates:
-    """Certificates of an answer, and what they leave open.
+    """What the kernel shows of an answer, and what that leaves open.
 
     Attributes:
-        title: What they prove.
-        certificates: One for each piece.
-        notes: What is not proved, a line each.
+        theorems: The theorems.
     """
 
-    title: str
-    certificates: Sequence[Any]
-    notes: tuple[str, ...] = ()
+    theorems: "Theorems"
 
     def to_dict(self) -> "dict[str, Json]":
-        """Return them as the JSON that `symscale check` reads."""
-        from symscale.problems.certificate_file import certificates_data
+        """Return them as the JSON that `symscale check` reads.
 
-        return certificates_data(self.title, self.certificates, __version__)
+        Raises:
+            NoAnswerError: If the kernel shows nothing of it.
+        """
+        if self.theorems.data is None:
+            raise NoAnswerError("the kernel shows no theorem about this; give numbers by --set")
+        return dict(self.theorems.data)
+
+    def summary(self) -> str:
+        """Return in a sentence or two what is shown and what is not.
+
+        Example:
+            >>> import symscale as ss
+            >>> ss.limits("h100-sxm").certificates().summary()[:43]
+            'The kernel shows 5 theorems of this answer:'
+        """
+        if self.theorems.verdict is None:
+            return " ".join(["The kernel shows nothing of this answer.", *self._missing()])
+        counts = Counter(f.kind for f in self.theorems.verdict.findings)
+        parts = [f"{n} {_KINDS[kind][n > 1]}" for kind in _KINDS if (n := counts[kind])]
+        total = sum(counts.values())
+        shown = f"{total} theorem{'s' * (total > 1)}"
+        return " ".join(
+            [f"The kernel shows {shown} of this answer: {', '.join(parts)}.", *self._missing()]
+        )
+
+    def _missing(self) -> list[str]:
+        names = ", ".join(f"'{name}'" for name in self.theorems.missing)
+        return [f"Not shown: {names}."] if names else []
 
     def save(self, path: str | Path, *, force: bool = False, option: str = "save") -> None:
         """Write them for `symscale check`.
@@ -99,18 +136,50 @@ class Page(Generic[A]):
     certificates_of: Callable[[A], Certificates] | None = None
     label: Callable[[A], str] | None = None
 
-    def to_dict(self, answer: A) -> "dict[str, Json]":
-        """Return the JSON, with the version that wrote it and the number of its schema."""
+    def to_dict(self, answer: A, *, check: bool = True) -> "dict[str, Json]":
+        """Return the JSON, with what the kernel shows, the version and the schema's number."""
         version: dict[str, Json] = {"symscale_version": __version__, "schema": SCHEMA}
-        return {**self.data(answer), **version}
+        return {**self.data(answer), **self._theorems_data(answer, check), **version}
 
-    def printed(self, answer: A, form: str, *, fragment: bool = False) -> str:
+    def _theorems_data(self, answer: A, check: bool) -> "dict[str, Json]":
+        if self.certificates_of is None:
+            return {}
+        found: dict[str, Json] = {"checked": check}
+        if check:
+            theorems = self.certificates_of(answer).theorems
+            findings = theorems.verdict.findings if theorems.verdict else ()
+            found["shown"] = [
+                {"name": f.name, "kind": f.kind, "sentence": f.text} for f in findings
+            ]
+            found["missing"] = list(theorems.missing)
+        return {"theorems": found}
+
+    def checked_document(self, answer: A, *, check: bool = True) -> "Document":
+        """Return the document, and in it what the kernel shows of the answer.
+
+        Args:
+            answer: The answer.
+            check: Whether to ask the kernel; if not, the document says so.
+        """
+        from symscale.pages.formats.document import Heading, paragraph
+
+        document = self.document(answer)
+        if self.certificates_of is None:
+            return document
+        said = self.certificates_of(answer).summary() if check else UNCHECKED
+        blocks = (*document.blocks, Heading("Proof"), paragraph(said))
+        return replace(document, blocks=blocks)
+
+    def printed(
+        self, answer: A, form: str, *, fragment: bool = False, check: bool = True
+    ) -> str:
         """Return an answer in a format of text.
 
         Args:
             answer: The answer.
             form: The format.
             fragment: For LaTeX: whether to leave the preamble out.
+            check: Whether to ask the kernel what it shows of the answer.
 
         Raises:
             InputError: If answers of this kind have no such format.
@@ -118,12 +187,12 @@ class Page(Generic[A]):
         if form == "json":
             from symscale.pages.formats.json import dump
 
-            return dump(self.to_dict(answer))
+            return dump(self.to_dict(answer, check=check))
         if form in CODES:
             return self.code(answer, form)
         if form == "text" and self.text is not None:
             return self.text(answer)
-        document = self.document(answer)
+        document = self.checked_document(answer, check=check)
         if form == "latex" and fragment:
             from symscale.pages.formats.fragment import fragment as print_fragment
 
@@ -146,7 +215,8 @@ class Page(Generic[A]):
         return self.functions(answer).code(language)
 
     def write(
-        self, answer: A, path: Path, form: str, *, fragment: bool = False, option: str = "-o"
+        self, answer: A, path: Path, form: str, *, fragment: bool = False, check: bool = True,
+        option: str = "-o",
     ) -> None:
         """Write an answer into a file in a format, whole or not at all.
 
@@ -158,10 +228,11 @@ class Page(Generic[A]):
             from symscale.pages.formats import latex
             from symscale.pages.formats.pdf import make_pdf
 
-            made = make_pdf(latex.render(self.document(answer)))
+            made = make_pdf(latex.render(self.checked_document(answer, check=check)))
             write_by(path, lambda temporary: temporary.write_bytes(made), option)
         else:
-            write_whole(path, self.printed(answer, form, fragment=fragment), option)
+            text = self.printed(answer, form, fragment=fragment, check=check)
+            write_whole(path, text, option)
 
     def save(self, answer: A, path: str | Path, *, force: bool) -> None:
         """Write an answer into a file in the format that its name ends in.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import mpmath as mp
 import sympy as sp
 
+from symscale.algebra.certify.theorems import Theorems, of_limit
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.products.limit import Limit
 from symscale.algebra.products.solve import solve
@@ -26,6 +27,7 @@ from symscale.problems.pieces import (
     sum_pieces,
 )
 from symscale.problems.problem import Problem
+from symscale.problems.proofs import theorems_of_sums
 
 if TYPE_CHECKING:
     from symscale.algebra.sums.numeric import NumericalOptimum
@@ -198,6 +200,16 @@ class ProblemAnswer(Answer):
                 found.append(None)
         loose, tight = found
         return (tight, loose) if self.problem.sense == "maximize" else (loose, tight)
+
+    @cached_property
+    def theorems(self) -> Theorems:
+        """What the kernel shows of it."""
+        if self.limit is not None:
+            return of_limit(self.limit, self.problem.title)
+        return theorems_of_sums(
+            self.program, self.pieces, self.problem.title, complete=self.complete,
+            bounds=self.bounds, values=self.values if self.has_numbers else None,
+        )
 
     def check(self) -> None:
         """Raise where there is no answer.

@@ -22,7 +22,7 @@ from symscale.algebra.products.witness import witness_of
 from symscale.algebra.sums.bounds import Bounds
 from symscale.algebra.sums.program import GeometricProgram
 from symscale.errors import FormulaError
-from symscale.kernel.sum_certificate import OBJECTIVE
+from symscale.kernel.problem import OBJECTIVE
 
 _UNIT = sp.Integer(1)
 

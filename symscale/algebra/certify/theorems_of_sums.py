@@ -26,7 +26,7 @@ from symscale.algebra.sums.sift import inside
 from symscale.algebra.sums.stationary import positive_number
 from symscale.algebra.sums.values import Requirement, total
 from symscale.errors import FormulaError
-from symscale.kernel.sum_certificate import OBJECTIVE
+from symscale.kernel.problem import OBJECTIVE
 
 Values = Mapping[sp.Symbol, sp.Rational]
 _UNIT = sp.Integer(1)

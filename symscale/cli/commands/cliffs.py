@@ -11,7 +11,7 @@ def cliffs(
     output: Annotated[
         Output,
         Writes(
-            WITH_CODE, certificate=True, fragment=True,
+            WITH_CODE, certificate=True, unchecked=True, fragment=True,
             plot="Draw utilization against compute, cliffs marked; .pdf, .svg or .png.",
         ),
     ],

@@ -13,7 +13,7 @@ def limits(
     output: Annotated[
         Output,
         Writes(
-            WITH_CODE, certificate=True, fragment=True,
+            WITH_CODE, certificate=True, unchecked=True, fragment=True,
             plot="Draw the limits against alpha; .pdf, .svg or .png.",
         ),
     ],

@@ -17,6 +17,7 @@ def solve(
         Output,
         Writes(
             WITH_CODE, certificate="Write the proof, for `symscale check`.",
+            unchecked=True,
             plot="Draw the sweep: one parameter a curve, two a map of regions. FILE ends in "
             ".pdf, .svg or .png.",
         ),

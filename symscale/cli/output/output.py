@@ -39,6 +39,7 @@ class Output:
         plot: A file for the figure, or None.
         csv: A file for the table, or None.
         fragment: Whether LaTeX has no preamble.
+        unchecked: Whether the kernel is not asked what it shows of the answer.
         bibliography: A file for the sources that are cited, or None.
         force: Whether existing files may be replaced.
         formats: The formats that the command has.
@@ -50,6 +51,7 @@ class Output:
     plot: Path | None = None
     csv: Path | None = None
     fragment: bool = False
+    unchecked: bool = False
     bibliography: Path | None = None
     force: bool = False
     formats: tuple[str, ...] = PLAIN
@@ -81,6 +83,8 @@ class Output:
                 other = given.setdefault(Path(os.path.realpath(path)), option)
                 if other != option:
                     raise InputError(f"{option} {path}: {other} names the same file; name another")
+        if self.unchecked and self.certificate is not None:
+            raise InputError("--certificate writes what the kernel shows; leave --no-check out")
         if self.plot is not None:
             from symscale.pages.figures.drawing import check_format
 
@@ -114,6 +118,10 @@ _OPTIONS: Mapping[str, tuple[Any, tuple[str, ...], str | None, str]] = MappingPr
     "certificate": (
         Path | None, ("--certificate",), "FILE.json",
         "Write the proof of every piece, for `symscale check`.",
+    ),
+    "unchecked": (
+        bool, ("--no-check",), None,
+        "Do not ask the kernel what it shows of the answer; the answer says so.",
     ),
     "plot": (Path | None, ("--plot",), "FILE", ""),
     "csv": (Path | None, ("--csv",), "FILE.csv", ""),
@@ -183,8 +191,9 @@ def emit(answer: Answer, output: Output) -> None:
     if output.certificate is not None:
         proofs = page.certificates(answer)
         proofs.save(output.certificate, force=output.force, option="--certificate")
-        for note in proofs.notes:
-            typer.echo(f"symscale: {note}", err=True)
+        if proofs.theorems.missing:
+            missing = ", ".join(proofs.theorems.missing)
+            typer.echo(f"symscale: the kernel does not show: {missing}", err=True)
     if output.csv is not None and page.table is not None:
         write_whole(output.csv, page.table(answer), "--csv")
     if output.plot is not None and page.figure is not None:
@@ -197,9 +206,14 @@ def emit(answer: Answer, output: Output) -> None:
         keys = [key for key in cited_keys(page.document(answer)) if key]
         write_whole(output.bibliography, bibtex(keys), "--bibliography")
     if output.path is not None:
-        page.write(answer, output.path, output.chosen, fragment=output.fragment)
+        page.write(
+            answer, output.path, output.chosen, fragment=output.fragment,
+            check=not output.unchecked,
+        )
     else:
-        say(page.printed(answer, output.chosen, fragment=output.fragment))
+        say(page.printed(
+            answer, output.chosen, fragment=output.fragment, check=not output.unchecked
+        ))
 
 
 def say(text: str) -> None:

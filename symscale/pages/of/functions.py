@@ -20,7 +20,8 @@ from symscale.pages.formats.document import Number
 from symscale.pages.formats.text import inline
 from symscale.pages.formulas import formula
 from symscale.pages.formulas.programs import RESERVED
-from symscale.problems.answer import AnswerPiece, ProblemAnswer
+from symscale.problems.answer import ProblemAnswer
+from symscale.problems.pieces import AnswerPiece
 from symscale.studies.comp_vs_comm.answer import RatioAnswer
 from symscale.studies.training.answer import CliffsAnswer, LimitsAnswer
 from symscale.studies.training.cliffs import END, Cliff

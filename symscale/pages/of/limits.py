@@ -378,7 +378,7 @@ def functions(answer: LimitsAnswer) -> ClosedForms:
 
 def certificates(answer: LimitsAnswer) -> Certificates:
     """What the kernel shows of each piece."""
-    return Certificates(answer.program.title, answer.theorems)
+    return Certificates(answer.theorems)
 
 
 def _draw(answer: LimitsAnswer, path: Path) -> None:
