@@ -12,9 +12,9 @@ from symscale.kernel.limits import Refused, spend
 from symscale.kernel.numbers import (
     PRECISIONS,
     Range,
-    compare_with_one,
     coprime,
     exp2,
+    factored,
     log2_of_range,
     multiplicity,
     rounded,
@@ -23,7 +23,6 @@ from symscale.kernel.polynomials import Exponent, names_in, symbol, value_at
 
 MOST_TERMS = 1000
 MOST_FACTORS = 64
-_LONGEST_ROOT = 20_000
 
 Base: TypeAlias = str | int
 Product: TypeAlias = Mapping[Base, Exponent]
@@ -80,7 +79,8 @@ def multiplied(first: Terms, second: Terms) -> list[Term]:
 
 def of_number(number: Fraction) -> Product:
     """A positive rational number as a product."""
-    return {n: e for n, e in ((number.numerator, _UNIT), (number.denominator, -_UNIT)) if n != 1}
+    found: Product = {p: Fraction(k) for p, k in factored(number.numerator).items()}
+    return {**found, **{p: -Fraction(k) for p, k in factored(number.denominator).items()}}
 
 
 def numbers_in(product: Product) -> dict[int, Fraction]:
@@ -207,6 +207,7 @@ class Place:
 
     def __init__(self, values: Mapping[str, Fraction], abbreviations: Abbreviations) -> None:
         self.values, self.abbreviations = values, abbreviations
+        self._inside: dict[str, Terms] = {}
         self._known: dict[tuple[str, int], Range] = {}
 
     def sign(self, terms: Terms) -> int:
@@ -215,83 +216,53 @@ class Place:
         Raises:
             Refused: If it is not told with reasonable work, or a name has no value.
         """
-        signs = {value_at(c, self.values) > 0 for c, _ in terms if value_at(c, self.values)}
+        found = self._put(terms)
+        signs = {c > 0 for c, _ in found if isinstance(c, Fraction)}
         if len(signs) < 2:  # every product is positive
             return 0 if not signs else 1 if signs.pop() else -1
-        exact = self._exactly(terms)
-        if exact is not None:
-            return (exact > 0) - (exact < 0)
+        if vanishes(found, {a: self._inside[a] for a in self.abbreviations if a in self._inside}):
+            return 0
         for bits in PRECISIONS:
-            low, high = self.range(terms, bits)
+            low, high = self._range(found, bits)
             if low > 0 or high < 0:
                 return 1 if low > 0 else -1
         raise Refused("at the witness a sum is too close to zero to tell its sign")
 
-    def _exactly(self, terms: Terms) -> Fraction | None:
-        """The exact value of a sum of whole powers, or its sign where it has two terms."""
-        found = []
+    def _put(self, terms: Terms) -> Terms:
+        """A sum with numbers in place of names; abbreviations stay, but inside them as well."""
+        found: list[Term] = []
         for c, product in terms:
-            powers = self._numbers(product)
-            if powers is None:
-                return None
-            found.append((value_at(c, self.values), powers))
-        found = [(c, p) for c, p in found if c]
-        if all(e.denominator == 1 for _, p in found for e in p.values()):
-            bits = sum(abs(e) * n.bit_length() for _, p in found for n, e in p.items())
-            if bits < _LONGEST_ROOT:
-                spend(1 + int(bits) // 64)
-                return sum((c * _whole(p) for c, p in found), Fraction(0))
-        if len(found) == 2:
-            (c, p), (d, q) = found
-            ratio = -c / d  # positive, since the two terms have opposite signs
-            factors = [(n, e) for n, e in p.items()] + [(n, -e) for n, e in q.items()]
-            factors += [(ratio.numerator, _UNIT), (ratio.denominator, -_UNIT)]
-            compared = compare_with_one(_merged(factors))
-            return Fraction(compared if c > 0 else -compared)
-        return None
+            factors = [self._power(b, value_at(e, self.values)) for b, e in product.items()]
+            found.append((value_at(c, self.values), times(*factors)))
+        return [(c, p) for c, p in found if c]
 
-    def _numbers(self, product: Product) -> dict[int, Fraction] | None:
-        """A product at the place as powers of whole numbers; None if it has abbreviations."""
-        parts: list[Product] = []
-        for base, e in product.items():
-            at = value_at(e, self.values)
-            if isinstance(base, int):
-                parts.append({base: at})
-            elif base in self.abbreviations:
-                return None
-            else:
-                parts.append(power(of_number(self.value(base)), at))
-        return numbers_in(times(*parts))
+    def _power(self, base: Base, e: Fraction) -> Product:
+        if isinstance(base, str) and base not in self.abbreviations:
+            if base not in self.values:
+                raise Refused(f"the witness gives no number to {base}")
+            return power(of_number(self.values[base]), e)
+        if isinstance(base, str) and base not in self._inside:
+            self._inside[base] = self._put(self.abbreviations[base])
+        return {base: e} if e else ONE
 
-    def value(self, name: str) -> Fraction:
-        """The number that stands for a name."""
-        if name not in self.values:
-            raise Refused(f"the witness gives no number to {name}")
-        return self.values[name]
-
-    def range(self, terms: Terms, bits: int) -> Range:
-        """Two numbers between which a sum lies."""
+    def _range(self, terms: Terms, bits: int) -> Range:
+        """Two numbers between which a sum of numbers lies."""
         low = high = Fraction(0)
         for c, product in terms:
             a = b = Fraction(0)
             for base, e in product.items():
-                at = value_at(e, self.values)
-                x, y = (at * end for end in self._log2(base, bits))
+                x, y = (value_at(e, {}) * end for end in self._log2(base, bits))
                 a, b = a + min(x, y), b + max(x, y)
-            factor = value_at(c, self.values)
-            x, y = (factor * end for end in exp2(rounded_log((a, b), bits), bits))
+            x, y = (value_at(c, {}) * end for end in exp2(rounded_log((a, b), bits), bits))
             low, high = low + min(x, y), high + max(x, y)
         return rounded((low, high), 2 * bits)
 
     def _log2(self, base: Base, bits: int) -> Range:
         if isinstance(base, int):
             return log2_of_range((Fraction(base), Fraction(base)), bits)
-        if base in self.abbreviations:
-            if (base, bits) not in self._known:
-                inside = self.range(self.abbreviations[base], bits)
-                self._known[base, bits] = log2_of_range(inside, bits)
-            return self._known[base, bits]
-        return log2_of_range((self.value(base), self.value(base)), bits)
+        if (base, bits) not in self._known:
+            self._known[base, bits] = log2_of_range(self._range(self._inside[base], bits), bits)
+        return self._known[base, bits]
 
 
 def rounded_log(found: Range, bits: int) -> Range:
@@ -302,17 +273,3 @@ def rounded_log(found: Range, bits: int) -> Range:
         Fraction(low.numerator * scale // low.denominator, scale),
         Fraction(-(-high.numerator * scale // high.denominator), scale),
     )
-
-
-def _merged(factors: Iterable[tuple[int, Fraction]]) -> dict[int, Fraction]:
-    total: dict[int, Fraction] = {}
-    for n, e in factors:
-        total[n] = total.get(n, Fraction(0)) + e
-    return total
-
-
-def _whole(powers: Mapping[int, Fraction]) -> Fraction:
-    value = Fraction(1)
-    for n, e in powers.items():
-        value *= Fraction(n) ** int(e)
-    return value
