@@ -3,14 +3,18 @@
 Names that a file chose freely stand in quotes.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from symscale.kernel.polynomials import Exponent, Polynomial, RationalFunction
+from symscale.kernel.polynomials import Exponent, Polynomial, RationalFunction, value_at
 from symscale.kernel.problem import StatedProblem, UnitConstraint
 from symscale.kernel.region import Declarations, ProofRegion, SignCondition
 from symscale.kernel.terms import ONE, Product, Terms
 from symscale.kernel.theorems import Proved
+
+LARGEST_SHOWN = 64
+"""Up to this power a number is multiplied out."""
 
 
 def quoted(name: str) -> str:
@@ -47,19 +51,26 @@ def _signed(parts: Sequence[tuple[str, str]]) -> str:
 
 
 def product(p: Product) -> str:
-    """A product of powers, with its divisors behind a stroke."""
-    above: list[str] = []
-    below: list[str] = []
-    for base, e in sorted(p.items(), key=lambda item: (isinstance(item[0], str), str(item[0]))):
+    """A product of powers, with its divisors behind a stroke, and small numbers multiplied out."""
+    whole = {b: e for b, e in p.items() if isinstance(b, int) and _is_small(e)}
+    above, below = [1], [1]
+    for b, e in whole.items():
+        (above if value_at(e, {}) > 0 else below).append(b ** abs(int(value_at(e, {}))))
+    sides = [[str(math.prod(n))] if math.prod(n) != 1 else [] for n in (above, below)]
+    rest = ((str(b), e) for b, e in p.items() if b not in whole)
+    for base, e in sorted(rest, key=lambda item: (not item[0].isdigit(), item[0])):
         falls = isinstance(e, Fraction) and e < 0
         shown = exponent(-e if falls else e)
-        plain = shown.isalnum()
-        text = str(base) if shown == "1" else f"{base}^{shown if plain else f'({shown})'}"
-        (below if falls else above).append(text)
-    text = "*".join(above) or "1"
-    if not below:
-        return text
-    return f"{text}/{below[0]}" if len(below) == 1 else f"{text}/({'*'.join(below)})"
+        text = base if shown == "1" else f"{base}^{shown if shown.isalnum() else f'({shown})'}"
+        sides[falls].append(text)
+    left, right = "*".join(sides[0]) or "1", "*".join(sides[1])
+    if not right:
+        return left
+    return f"{left}/{right}" if len(sides[1]) == 1 else f"{left}/({right})"
+
+
+def _is_small(e: Exponent) -> bool:
+    return isinstance(e, Fraction) and e.denominator == 1 and abs(e) <= LARGEST_SHOWN
 
 
 def terms(found: Terms) -> str:

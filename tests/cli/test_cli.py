@@ -796,7 +796,7 @@ def test_certificates_of_studies_are_checked(
 ) -> None:
     file = tmp_path / "proof.json"
     answer(command, *hardware, "--certificate", str(file))
-    assert answer("check", str(file)).splitlines()[-1].startswith("all of ")
+    assert answer("check", str(file)).splitlines()[-1].startswith("all ")
     assert "the file exists" in refusal(command, *hardware, "--certificate", str(file))
 
 

@@ -127,7 +127,9 @@ def verdict_data(found: CheckedCertificates) -> dict[str, Json]:
 def summary(found: CheckedCertificates) -> str:
     """How many theorems hold."""
     held, count = sum(t.holds for t in found.theorems), len(found.theorems)
-    return f"all of {count} theorems hold" if held == count else f"{held} of {count} theorems hold"
+    if held == count:
+        return f"all {count} theorems hold" if count > 1 else "the theorem holds"
+    return f"{held} of {count} theorems hold"
 
 
 PAGES = (Page(CheckedCertificates, verdict_document, verdict_data, summary, text=verdict_lines),)

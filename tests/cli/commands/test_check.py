@@ -31,7 +31,7 @@ def test_what_holds(file: Path) -> None:
     assert answer("check", put(file, theorems_of())) == (
         'maximize T over T > 0 subject to T/C <= 1 ["a"]\n\n'
         'holds: "b" (bound): for all positive parameters: every feasible point has T <= C\n\n'
-        "all of 1 theorems hold\n"
+        "the theorem holds\n"
     )
 
 
@@ -93,7 +93,7 @@ def test_every_format_says_every_theorem(form: str, file: Path) -> None:
     assert target.read_text(encoding="utf-8") == printed
     for word in ("interior (bound)", "interior (point)", "1 (bound)", "1 (point)", "positive"):
         assert word in printed
-    assert "ll of 4 theorems hold" in printed or form == "json"
+    assert "ll 4 theorems hold" in printed or form == "json"
 
 
 def test_as_a_page(file: Path) -> None:
@@ -149,7 +149,7 @@ def test_older_files(file: Path) -> None:
     for data in (product_of(), {**product_of(), "version": 1}, sums_of()):
         printed = answer("check", put(file, data))
         assert 'holds: "p (bound)" (bound): for all positive parameters: ' in printed
-        assert printed.endswith("all of 2 theorems hold\n")
+        assert printed.endswith("all 2 theorems hold\n")
 
 
 @pytest.mark.parametrize(
