@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from symscale.algebra.certify.covers import COVER, cover_of
 from symscale.algebra.certify.enclosures import write_bounds
 from symscale.algebra.certify.theorems import Theorems, judged
 from symscale.algebra.certify.theorems_of_sums import write_piece
@@ -45,7 +46,13 @@ def theorems_of_sums(
             missing.append(piece.name)
     if bounds is not None and (missing or not complete):
         write_bounds(writer, program, bounds)
-    return judged(writer.data(title), missing)
+    data = writer.data(title)
+    cover = cover_of(data) if complete and not missing else None
+    if cover is not None:
+        data["theorems"].append(cover)
+    elif complete:
+        missing.append(COVER)
+    return judged(data, missing)
 
 
 def _strictly(piece: SumPiece, values: Values) -> bool:
