@@ -19,7 +19,7 @@ from symscale.kernel.numbers import (
     multiplicity,
     rounded,
 )
-from symscale.kernel.polynomials import Exponent, names_in, symbol, value_at
+from symscale.kernel.polynomials import MOST_BITS, Exponent, names_in, symbol, value_at
 
 MOST_TERMS = 1000
 MOST_FACTORS = 64
@@ -146,12 +146,11 @@ def _is_zero(table: _Table, abbreviations: Abbreviations) -> bool:
     if len(bases) > MOST_FACTORS:
         raise Refused(f"an identity has more than {MOST_FACTORS} numbers and abbreviations")
     base = bases[0]
-    if isinstance(base, int):
-        inside: Terms = [(Fraction(base), ONE)]
-    else:
-        inside = abbreviations.get(base, [(symbol(base), ONE)])
     # The parts in which its exponents differ by no whole number must vanish each by itself.
-    return all(_is_zero(_expanded(g, inside), abbreviations) for g in _groups(table, base))
+    return all(
+        _is_zero(_expanded(group, base, abbreviations), abbreviations)
+        for group in _groups(table, base)
+    )
 
 
 def _expandable(table: _Table, abbreviations: Abbreviations) -> list[Base]:
@@ -183,11 +182,17 @@ def _groups(table: _Table, base: Base) -> list[_Group]:
     return [group for _, group in groups]
 
 
-def _expanded(group: _Group, inside: Terms) -> _Table:
+def _expanded(group: _Group, base: Base, abbreviations: Abbreviations) -> _Table:
     """Take the least power out of a group, and multiply out what is left of the others."""
     least = min(shift for shift, _, _ in group)
-    if max(shift for shift, _, _ in group) - least > MOST_FACTORS:
-        raise Refused(f"a base stands to powers that differ by more than {MOST_FACTORS}")
+    most = max(shift for shift, _, _ in group) - least
+    if isinstance(base, int):
+        if most * base.bit_length() > MOST_BITS:
+            raise Refused("a number stands to powers that are too far apart")
+        return _collected((c * Fraction(base) ** (k - least), rest) for k, c, rest in group)
+    if most > MOST_FACTORS:
+        raise Refused(f"{base} stands to powers that differ by more than {MOST_FACTORS}")
+    inside = abbreviations.get(base, [(symbol(base), ONE)])
     total: list[Term] = []
     for shift, c, rest in group:
         grown: list[Term] = [(c, rest)]
@@ -220,12 +225,13 @@ class Place:
         signs = {c > 0 for c, _ in found if isinstance(c, Fraction)}
         if len(signs) < 2:  # every product is positive
             return 0 if not signs else 1 if signs.pop() else -1
-        if vanishes(found, {a: self._inside[a] for a in self.abbreviations if a in self._inside}):
-            return 0
+        inside = {a: self._inside[a] for a in self.abbreviations if a in self._inside}
         for bits in PRECISIONS:
             low, high = self._range(found, bits)
             if low > 0 or high < 0:
                 return 1 if low > 0 else -1
+            if bits == PRECISIONS[0] and vanishes(found, inside):
+                return 0
         raise Refused("at the witness a sum is too close to zero to tell its sign")
 
     def _put(self, terms: Terms) -> Terms:
