@@ -7,7 +7,7 @@ if __name__ == "__main__":
         "numerical optima",
         "algebra/products/test_solve.py",
         "algebra/sums/test_solve.py",
-        "kernel/test_sum_certificate.py::test_random_closed_forms_are_certified",
+        "algebra/certify/test_theorems_of_sums.py",
         "problems/test_file.py::test_random_monomial_problems_agree_with_the_engine",
         without="algebra/sums/test_solve.py::test_random_programs_are_of_every_kind",  # counts
     )

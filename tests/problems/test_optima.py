@@ -16,7 +16,6 @@ from symscale.language.units import parse_unit
 from symscale.problems.answer import ProblemAnswer, answer
 from symscale.problems.file import problem_of_text, read_problem_settings
 from symscale.problems.problem import Problem
-from symscale.problems.proofs import theorems
 
 KNOWN = json.loads((DATA / "optima-of-sums.json").read_text(encoding="utf-8"))["problems"]
 STATUS = {"at infinity": ("unbounded",), "infeasible": ("infeasible",)}
@@ -88,7 +87,7 @@ def test_status_value_and_point(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(KNOWN))
 def test_every_statement_is_a_theorem(name: str) -> None:
     found = answer(problem_of(name))
-    proved = theorems(found)
+    proved = found.theorems
     assert set(proved.missing) <= {"cover"}
     assert proved.data is not None
     for piece in found.pieces:
@@ -123,7 +122,7 @@ def test_pieces_that_rule_nowhere_are_left_out() -> None:
 def test_an_infimum_says_how_it_is_approached(tmp_path: Path) -> None:
     (piece,) = answer(problem_of("h-fail")).pieces
     assert {str(x): str(p) for x, p in piece.direction.items()} == {"N": "2", "x": "-1"}
-    (sentence,) = theorems(answer(problem_of("h-fail"))).shown.values()
+    (sentence,) = answer(problem_of("h-fail")).theorems.shown.values()
     assert "as close to it as one likes" in sentence
 
 

@@ -7,9 +7,10 @@ is multiplied out where its powers differ by whole numbers, and is taken as inde
 where they do not: then a "no" may be too strict, but a "yes" is always right.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
+import mpmath as mp
 import sympy as sp
 
 from symscale.algebra.exact.monomial import ONE, Monomial, canonical_exponent
@@ -43,15 +44,23 @@ def vanishes(terms: Iterable[tuple[sp.Expr, Monomial]]) -> bool:
     return _is_zero(_collected(terms))
 
 
-def equal(first: Monomial, second: Monomial) -> bool:
-    """Whether two monomials are shown to be the same function."""
-    same = first == second or (first / second).is_one
-    return same or vanishes([(sp.Integer(1), first), (sp.Integer(-1), second)])
-
-
 def times(terms: Terms, factor: Monomial) -> Terms:
     """A sum multiplied by a monomial."""
     return tuple((c, m * factor) for c, m in terms)
+
+
+def exceeds_zero(terms: Terms, values: Mapping[sp.Symbol, sp.Rational]) -> bool:
+    """Whether a sum is above zero at given values, by more than 20 digits can hide.
+
+    Raises:
+        FormulaError: If a symbol has no value, or an atom is not positive there.
+    """
+    with mp.workdps(30):
+        parts = [
+            mp.mpf(sp.N(c.xreplace(dict(values)), 30)._mpf_) * m.evaluate(values)
+            for c, m in terms
+        ]
+        return bool(mp.fsum(parts) > mp.mpf("1e-20") * mp.fsum(abs(p) for p in parts))
 
 
 def _collected(terms: Iterable[tuple[sp.Expr, Monomial]]) -> _Table:

@@ -5,8 +5,7 @@ the largest tightens it. Both are monomial programs with the same dual vertices,
 their optima differ by a constant in each piece, and the true optimum lies between.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import sympy as sp
@@ -78,43 +77,6 @@ def monomial_program(
     return Program(
         "problem", title, sense, objective, variables, tuple(constraints), program.domain
     )
-
-
-Weights = tuple[sp.Rational, ...]
-
-
-def condense(
-    program: GeometricProgram, weights: Mapping[str, Weights], *, sense: Sense, title: str = ""
-) -> tuple[Program, dict[str, tuple[tuple[Monomial, sp.Expr], ...]]]:
-    """Replace every sum by its weighted geometric mean: a program without sums that bounds it.
-
-    By the inequality of the weighted means `sum t_i >= prod (t_i/w_i)**w_i`, so each new
-    constraint follows from the sum, and nothing is lost where each term is its weight.
-
-    Args:
-        program: The program.
-        weights: For each sum, by the constraint's name or "objective", weights of sum 1.
-        sense: Whether the optimum asked for is a maximum or a minimum.
-        title: Its title.
-
-    Returns:
-        The program, and the terms and weights of each condensed constraint.
-    """
-    loose = monomial_program(program, sense=sense, title=title)
-    kept: list[Constraint] = []
-    condensed: dict[str, tuple[tuple[Monomial, sp.Expr], ...]] = {}
-    for constraint in loose.constraints:
-        name = constraint.name.rsplit(" [", 1)[0]
-        if name == constraint.name or name not in weights:
-            kept.append(constraint)
-        elif name not in condensed:
-            terms = [c.ratio for c in loose.constraints if c.name.rsplit(" [", 1)[0] == name]
-            condensed[name] = tuple(zip(terms, weights[name], strict=True))
-            ratio = ONE
-            for term, weight in condensed[name]:
-                ratio = ratio * (term / Monomial.of(weight)) ** weight
-            kept.append(_constraint(name, ratio, "<=", constraint.reason, constraint.source))
-    return replace(loose, constraints=tuple(kept)), condensed
 
 
 def enclose(program: GeometricProgram, *, sense: Sense, title: str = "") -> Bounds:

@@ -6,9 +6,8 @@ from itertools import islice, product
 
 import sympy as sp
 
-from symscale.algebra.exact.combinations import Terms
+from symscale.algebra.exact.combinations import Terms, exceeds_zero
 from symscale.algebra.exact.domain import Domain
-from symscale.algebra.exact.inequalities import exceeds_zero
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
 from symscale.errors import FormulaError, NoAnswerError

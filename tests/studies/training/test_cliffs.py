@@ -14,13 +14,12 @@ import pytest
 import sympy as sp
 from scipy.optimize import brentq
 
-from symscale.algebra.certify.products import certify
+from proved import assert_proved
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.limit import Limit
 from symscale.algebra.products.solve import solve
 from symscale.errors import FormulaError, InfeasibleError, RegionError
 from symscale.facts.machines.lumped import load_machine, lump, parameters_of
-from symscale.kernel.checker import check
 from symscale.language.symbols import symbol, symbols
 from symscale.studies.training.cliffs import END, cliffs_of, cliffs_program, limit_at, meeting
 from symscale.studies.training.limits import limits_program
@@ -97,8 +96,7 @@ def test_without_a_network_utilization_stays_full(largest: Limit) -> None:
 
 
 def test_certificates(limit: Limit) -> None:
-    for piece in limit.pieces:
-        check(certify(limit, piece))
+    assert_proved(limit)
 
 
 def test_meeting() -> None:

@@ -17,12 +17,11 @@ import pytest
 import sympy as sp
 from scipy.optimize import linprog
 
-from symscale.algebra.certify.products import certify
+from proved import assert_proved
 from symscale.algebra.products.limit import Limit
 from symscale.algebra.products.solve import solve
 from symscale.errors import InfeasibleError
 from symscale.facts.machines.lumped import load_machine, lump, parameters_of
-from symscale.kernel.checker import check
 from symscale.language.symbols import symbol, symbols
 from symscale.studies.training.limits import limits_program, own_bounds
 
@@ -217,7 +216,6 @@ def test_around_the_witness_of_each_piece(full: Limit, reduced: Limit, index: in
     """Where a piece rules, its bound is the optimum, and its region says that it rules."""
     piece = full.pieces[index]
     assert piece.witness is not None
-    check(certify(full, piece))
     numbers = random.Random(index)
     ruled = 0
     for attempt in range(12):
@@ -265,5 +263,8 @@ def test_a_network_without_limit(unlimited: Limit, reduced: Limit) -> None:
         if d.ruling:
             assert d.log_compute == pytest.approx(d.optimum.log_compute, abs=1e-8)
     assert min(ruled[piece.name] for piece in unlimited.pieces) >= 5
-    for piece in unlimited.pieces:
-        check(certify(unlimited, piece))
+    assert_proved(unlimited)
+
+
+def test_every_piece_is_proved(full: Limit) -> None:
+    assert_proved(full)

@@ -15,14 +15,14 @@ import pytest
 import sympy as sp
 from scipy.optimize import linprog, minimize_scalar
 
-from symscale.algebra.certify.products import certify
+from proved import assert_proved
+from symscale.algebra.certify.theorems import certify
 from symscale.algebra.products.limit import Limit
 from symscale.algebra.products.solve import solve
 from symscale.costs.sparse_mlp.model import sparse_mlp
 from symscale.costs.times import arithmetic_time, network_time
 from symscale.errors import UnitError
 from symscale.facts.machines.lumped import load_machine, lump, parameters_of
-from symscale.kernel.checker import check
 from symscale.language.symbols import symbol, symbols
 from symscale.studies.training.constraints import (
     PARTIAL,
@@ -148,11 +148,13 @@ def test_without_a_network_only_latency_limits(limit: Limit) -> None:
 def test_certificates(limit: Limit, plain: Limit) -> None:
     unlimited = solve(limits_program(network=False))
     for solved in (limit, plain, unlimited):
-        for piece in solved.pieces:
-            check(certify(solved, piece))
+        assert_proved(solved)
+    proofs = certify(limit)
     for device in DEVICES:
         values = standard(device, "0.2")
-        check(certify(limit, limit.ruling(values), values))
+        proof = proofs[limit.ruling(values).name]
+        proof.check()
+        assert all(c.holds(values) for c in proof.region)
 
 
 # The published numbers
