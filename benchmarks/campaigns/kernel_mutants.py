@@ -155,6 +155,9 @@ def main() -> None:
     chosen = every
     if given.count:
         chosen = random.Random(given.seed).sample(every, min(given.count, len(every)))
+    untouched = KERNEL / "claim.py"
+    if killed("symscale.kernel.claim", untouched.read_text()):
+        parser.error("the kernel's tests fail without any mutant")
     survivors = []
     for path, kind, number, part in chosen:
         source, what = broken(path.read_text(), kind, number, part)

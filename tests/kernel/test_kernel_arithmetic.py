@@ -343,8 +343,12 @@ def test_signs_at_a_place() -> None:
     place = Place({"a": Fraction(8), "b": Fraction(18)}, {})
     root: Terms = [(Fraction(3), {"a": Fraction(1, 2)}), (Fraction(-2), {"b": Fraction(1, 2)})]
     assert place.sign(root) == 0  # 3 sqrt 8 = 2 sqrt 18
+    assert place.sign([(Fraction(1), {"a": Fraction(1, 3)}), (Fraction(-2), {})]) == 0
+    # The root of 3 + 2 sqrt 2 is 1 + sqrt 2, which no rule here knows.
+    one, half = Fraction(1), Fraction(1, 2)
+    nested = Place({"a": Fraction(2)}, {"R": [(Fraction(3), {}), (Fraction(2), {"a": half})]})
     with pytest.raises(Refused, match="too close"):
-        place.sign([*root, (Fraction(1), {"a": Fraction(1, 3)}), (Fraction(-2), {})])
+        nested.sign([(one, {"R": half}), (-one, {"a": half}), (-one, {})])
     with pytest.raises(Refused, match="no number to c"):
         place.sign([(Fraction(1), {"c": Fraction(1)}), (Fraction(-1), {})])
 
