@@ -301,8 +301,8 @@ def test_the_value_of_a_problem() -> None:
 
 def test_a_failed_proof_raises(tmp_path: Path) -> None:
     data: Any = ss.limits("h100-sxm").certificates().to_dict()
-    data["certificates"][0]["bound"]["b_0"] = "3"
+    data["theorems"][0]["value"]["b_0"] = "3"
     file = tmp_path / "forged.json"
     file.write_text(json.dumps(data), encoding="utf-8")
-    with pytest.raises(ss.SymscaleError, match="data movement: "):
+    with pytest.raises(ss.SymscaleError, match="data movement: bound"):
         ss.check(file)
