@@ -25,7 +25,6 @@ from symscale.algebra.certify.statements import (
 )
 from symscale.algebra.certify.texts import line, unique_lines
 from symscale.algebra.exact.combinations import Terms
-from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.program import Program
 from symscale.algebra.sums.program import GeometricProgram
@@ -43,8 +42,7 @@ class CertificateWriter(Spelling):
     """Theorems about one program, collected and written as the data of one file.
 
     Args:
-        program: What the theorems are about; None where they are identities and inequalities.
-        domain: Where the parameters live, if there is no program to say so.
+        program: What the theorems are about.
 
     Example:
         >>> from symscale.algebra.products.program import Program, at_most
@@ -57,29 +55,20 @@ class CertificateWriter(Spelling):
         {'cap': {'value': [{}]}}
     """
 
-    def __init__(self, program: AnyProgram | None, domain: Domain | None = None) -> None:
+    def __init__(self, program: AnyProgram) -> None:
         """Start with no theorems."""
         self.program = program
-        self.domain = domain or (program.domain if program is not None else Domain())
-        parameters = set(program.parameters) if program is not None else None
-        at_least = [
-            m for m in self.domain.at_least_one
-            if not m.free_symbols <= set(self.domain.exponents)
-            and (parameters is None or m.free_symbols <= parameters)
+        domain, parameters = program.domain, set(program.parameters)
+        self._domain = [
+            at_most_one(m**-1) for m in domain.at_least_one
+            if m.free_symbols <= parameters and not m.free_symbols <= set(domain.exponents)
         ]
-        self._domain = [at_most_one(m**-1) for m in at_least]
-        self._exponents = {
-            s: i for s, i in self.domain.exponents.items()
-            if parameters is None or s in parameters
-        }
-        taken = {str(s) for s in [*(parameters or ()), *self._exponents]}
+        self._exponents = {s: i for s, i in domain.exponents.items() if s in parameters}
         self._problem: Data | None = None
         self._theorems: list[Data] = []
         self._added: dict[str, list[Hypothesis]] = {}
-        self._constraints: dict[str, str] = {}
-        if program is not None:
-            taken |= {str(x) for x in program.variables}
-            self._constraints = unique_lines([c.name for c in program.constraints])
+        self._constraints = unique_lines([c.name for c in program.constraints])
+        taken = {str(s) for s in [*parameters, *self._exponents, *program.variables]}
         super().__init__(taken)
 
     def bound(
@@ -167,26 +156,6 @@ class CertificateWriter(Spelling):
         self._begin(region, witness, _of_tree(tree))
         self._end("cover", name, region, witness, {"tree": self._tree(tree)})
 
-    def identity(
-        self, name: str, left: Terms, right: Terms, region: Sequence[Hypothesis], witness: Values
-    ) -> None:
-        """Two sums are the same."""
-        self._begin(region, witness, [m for _, m in (*left, *right)])
-        data = {"left": self.terms(left), "right": self.terms(right)}
-        self._end("identity", name, region, witness, data)
-
-    def inequality(
-        self, name: str, left: Terms, relation: str, right: Terms, proof: Proof,
-        region: Sequence[Hypothesis], witness: Values,
-    ) -> None:
-        """One sum is at least (">=") or above (">") another."""
-        self._begin(region, witness, [m for _, m in (*left, *right)])
-        data = {
-            "left": self.terms(left), "relation": relation, "right": self.terms(right),
-            "proof": self._proof(proof),
-        }
-        self._end("inequality", name, region, witness, data)
-
     def data(self, title: str) -> Data:
         """The file's data, with all theorems written so far."""
         found: Data = {"format": FORMAT, "version": VERSION, "title": line(title)}
@@ -210,15 +179,12 @@ class CertificateWriter(Spelling):
         """Fix which sums are abbreviated in a theorem, and with which sign."""
         monomials = [*self._of_program(), *used, *(m for g in region for _, m in g.terms)]
         self._orient_all(monomials, witness)
-        if self.program is not None:
-            problem = self._problem_data(self.program)
-            if self._problem not in (None, problem):
-                raise FormulaError("a coefficient has not the same sign in all theorems")
-            self._problem = problem
+        problem = self._problem_data(self.program)
+        if self._problem not in (None, problem):
+            raise FormulaError("a coefficient has not the same sign in all theorems")
+        self._problem = problem
 
     def _of_program(self) -> list[Monomial]:
-        if self.program is None:
-            return []
         found = [*_objective(self.program), *(m for g in self._domain for _, m in g.terms)]
         return found + [m for c in self.program.constraints for m in _terms_of(c)]
 
@@ -259,14 +225,12 @@ class CertificateWriter(Spelling):
         self, kind: str, name: str, region: Sequence[Hypothesis], witness: Values, data: Data
     ) -> None:
         rows = self._region(name, region)
-        needed: set[Any] = set(self._exponents)
-        needed |= set(self.program.parameters) if self.program is not None else set()
+        needed: set[Any] = {*self._exponents, *self.program.parameters}
         for g in (*region, *self._domain):
             needed |= {s for c, m in g.terms for s in (*c.free_symbols, *m.free_symbols)}
         missing = sorted(str(s) for s in needed if s not in witness)
         if missing:
             raise FormulaError(f"the witness has no value for {', '.join(missing)}")
-        needed |= set(witness) if self.program is None else set()
         self._theorems.append({
             "theorem": kind, "name": line(name), "region": rows,
             "witness": {self.name(s): str(witness[s]) for s in sorted(needed, key=str)}, **data,
