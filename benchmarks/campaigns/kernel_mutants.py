@@ -73,7 +73,9 @@ def places(tree: ast.Module) -> Iterator[tuple[str, int, int]]:
         elif isinstance(node, ast.If | ast.While | ast.IfExp):
             yield "never", number, 0
         elif isinstance(node, ast.Raise | ast.AugAssign | ast.Continue | ast.Break) or (
-            isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Call)
+            and id(node.value) not in skipped
         ):
             yield "nothing", number, 0
 

@@ -359,6 +359,38 @@ FORGERIES: dict[str, tuple[Data, str]] = {
         ),
         "adds up to something else",
     ),
+    "relation that is none": (
+        file(
+            theorem(
+                "inequality",
+                "A=2 B=1",
+                region=[at_least("A", "B", "<=")],
+                left=[term({"A": "1"})],
+                relation=">=",
+                right=[term({"B": "1"})],
+                proof=[{"times": {"A <= B": 1}}],
+            )
+        ),
+        "a relation is >=, > or ==",
+    ),
+    "strict by one of two conditions": (
+        file(
+            theorem(
+                "inequality",
+                "A=2 B=1 C=2 D=1",
+                region=[at_least("A", "B", ">"), at_least("C", "D")],
+                left=[term({"A": "1", "C": "1"}), term({"B": "1", "D": "1"})],
+                relation=">",
+                right=[term({"A": "1", "D": "1"}), term({"B": "1", "C": "1"})],
+                proof=[{"times": {"A > B": 1, "C >= D": 1}}],
+            )
+        ),
+        "it is strict",
+    ),
+    "numbers to powers far apart": (
+        file(theorem("identity", "", left=[term({"2": "5000"})], right=[term({"2": "1"})])),
+        "too far apart",
+    ),
     "inequality called an equality": (
         file(
             theorem("inequality", "", left=[term({"a": "1"})], relation="==", right=[], proof=None)
@@ -571,6 +603,29 @@ FORGERIES: dict[str, tuple[Data, str]] = {
     "direction of what is no variable": (
         file(infimum(direction={"x": "1", "a": "-1"}), about=FALL),
         "is no variable",
+    ),
+    "infimum that shrinks an equality": (
+        file(
+            theorem(
+                "infimum",
+                "a=1 b=1",
+                value={"a": "1"},
+                multipliers=multipliers(c="1", e="0"),
+                weights={"c": [{}, None]},
+                direction={"y": "1"},
+                shrink={"x": "1"},
+                point={"x": {"a": "1"}, "y": {}},
+                slacks={},
+            ),
+            about=problem(
+                "maximize",
+                "x y",
+                [{"x": "1"}],
+                constraint("c", {"x": "1", "a": "-1"}, {"b": "1", "y": "-1"}),
+                constraint("e", {"x": "1", "a": "-1"}, relation="=="),
+            ),
+        ),
+        "as it shrinks",
     ),
     "unbounded along a constraint": (
         file(

@@ -230,6 +230,10 @@ def test_ranges_hold_the_numbers() -> None:
                 assert (high - low) / low < Fraction(1, 2 ** (bits - 16))
                 wide = rounded((-x, x), 40)
                 assert wide[0] <= -x < x <= wide[1] <= x + x / 2**30
+    for k in range(60):
+        low, high = log2_of_range((Fraction(2**k), Fraction(2**k)), 64)
+        assert low <= k <= high < k + Fraction(1, 2**60)
+        assert exp2((Fraction(-k), Fraction(-k)), 64)[0] <= Fraction(1, 2**k)
     with pytest.raises(Refused):
         exp2((Fraction(0), Fraction(200_000)), 64)
     with pytest.raises(Refused):

@@ -185,6 +185,26 @@ def test_an_infimum_that_nothing_attains() -> None:
     assert "must fall below 1" in reason({**sup, "shrink": {}}, about=both)
 
 
+def test_what_vanishes_altogether_along_a_direction() -> None:
+    """A constraint whose terms all vanish holds in the end; one that falls may be unbounded."""
+    vanishing = constraint("least", {"d": "1", "x": "-1"})
+    about = problem("minimize", "x", [{"a": "1", "x": "-1"}, {"c": "1"}], vanishing)
+    found = theorem(
+        "infimum",
+        "a=1 c=2",
+        value={"c": "1"},
+        multipliers={},
+        weights={"objective": [None, {}]},
+        direction={"x": "1"},
+        point={"x": {}},
+        slacks={},
+    )
+    assert "every feasible point has a/x + c > c," in sentence(found, about=about)
+    above = problem("minimize", "x", [{"x": "-1"}], vanishing)
+    ray = theorem("unbounded", "d=1", direction={"x": "1"}, point={"x": {"d": "1"}}, slacks={})
+    assert "bring 1/x as close to 0 as one likes" in sentence(ray, about=above)
+
+
 def test_an_objective_without_a_bound() -> None:
     about = problem(
         "maximize",
