@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from symscale.kernel.exponents import read_exponent
-from symscale.kernel.limits import Refused, shown
+from symscale.kernel.limits import Refused, shown, spend
 from symscale.kernel.numbers import compare_with_one, factored
 from symscale.kernel.polynomials import Box, Exponent, bounded, sign
 from symscale.kernel.read import as_dict, as_line, as_list, as_name, as_object, as_rational
@@ -123,6 +123,7 @@ class Declarations:
 
     def used(self, *products: Product) -> set[str]:
         """The abbreviations in products."""
+        spend(len(products) // 8)
         return {b for p in products for b in p if isinstance(b, str) and b in self.abbreviations}
 
     def condition(self, data: object) -> SignCondition:
@@ -207,6 +208,7 @@ class ProofRegion:
             Refused: If it is not shown.
         """
         if data is None:
+            spend(1 + len(terms) // 8)
             signs = [self.sign(c) for c, _ in terms]
             if min(signs, default=0) < 0:
                 raise Refused(f"{what} needs a proof that it is not negative")

@@ -7,14 +7,15 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from symscale.kernel.polynomials import Exponent, Polynomial, RationalFunction, value_at
+from symscale.kernel.limits import spend
+from symscale.kernel.polynomials import Exponent, Polynomial, RationalFunction
 from symscale.kernel.problem import StatedProblem, UnitConstraint
 from symscale.kernel.region import Declarations, ProofRegion, SignCondition
-from symscale.kernel.terms import ONE, Product, Terms
+from symscale.kernel.terms import ONE, Product, Terms, numbers_in
 from symscale.kernel.theorems import Proved
 
-LARGEST_SHOWN = 64
-"""Up to this power a number is multiplied out."""
+MOST_BITS = 128
+"""Up to this size numbers are multiplied out."""
 
 
 def quoted(name: str) -> str:
@@ -52,11 +53,13 @@ def _signed(parts: Sequence[tuple[str, str]]) -> str:
 
 def product(p: Product) -> str:
     """A product of powers, with its divisors behind a stroke, and small numbers multiplied out."""
-    whole = {b: e for b, e in p.items() if isinstance(b, int) and _is_small(e)}
-    above, below = [1], [1]
-    for b, e in whole.items():
-        (above if value_at(e, {}) > 0 else below).append(b ** abs(int(value_at(e, {}))))
-    sides = [[str(math.prod(n))] if math.prod(n) != 1 else [] for n in (above, below)]
+    spend(len(p))
+    whole = {b: int(e) for b, e in numbers_in(p).items() if e.denominator == 1}
+    if sum(b.bit_length() * abs(e) for b, e in whole.items()) > MOST_BITS:
+        whole = {}
+    above = math.prod(b**e for b, e in whole.items() if e > 0)
+    below = math.prod(b**-e for b, e in whole.items() if e < 0)
+    sides = [[str(n)] if n != 1 else [] for n in (above, below)]
     rest = ((str(b), e) for b, e in p.items() if b not in whole)
     for base, e in sorted(rest, key=lambda item: (not item[0].isdigit(), item[0])):
         falls = isinstance(e, Fraction) and e < 0
@@ -69,12 +72,9 @@ def product(p: Product) -> str:
     return f"{left}/{right}" if len(sides[1]) == 1 else f"{left}/({right})"
 
 
-def _is_small(e: Exponent) -> bool:
-    return isinstance(e, Fraction) and e.denominator == 1 and abs(e) <= LARGEST_SHOWN
-
-
 def terms(found: Terms) -> str:
     """A sum."""
+    spend(len(found))
     parts = []
     for c, p in found:
         sign = "+"

@@ -182,6 +182,7 @@ def _bound_of(attained: Proved, known: Mapping[str, Proved]) -> str:
     """The theorem that no point does better than an attained value in its region, or ""."""
     here = [(c.relation, c.terms) for c in attained.region.conditions.values()]
     for other in known.values():
+        spend(1 + len(other.region.conditions) * len(here) // 8)
         if other.kind == "bound" and same(other.data["value"], attained.data["value"]) and all(
             (c.relation, c.terms) in here for c in other.region.conditions.values()
         ):

@@ -237,6 +237,20 @@ FORGERIES: dict[str, tuple[Data, str]] = {
         ),
         "exceeds 1",
     ),
+    "slack with a number to a symbolic power": (
+        file(
+            attained(
+                {"x": {"A": "1", "2": "e"}},
+                {"A": "1", "2": "e"},
+                "A=2 B=1 e=1/2",
+                region=[at_least("A", "B")],
+                slacks={"above": {}, "below": {"A >= B": "1"}},
+            ),
+            about=BETWEEN,
+            exponents={"e": ["0", "1"]},
+        ),
+        "a number to a symbolic power may exceed 1",
+    ),
     "point of another value": (
         file(
             attained(
