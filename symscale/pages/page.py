@@ -49,6 +49,8 @@ _KINDS = {
 }  # fmt: skip
 
 
+_COVER = "cover"
+
 UNCHECKED = "Not checked by the kernel, as was asked for."
 """What a document says where the kernel was not asked."""
 
@@ -92,8 +94,10 @@ class Certificates:
         )
 
     def _missing(self) -> list[str]:
-        names = ", ".join(f"'{name}'" for name in self.theorems.missing)
-        return [f"Not shown: {names}."] if names else []
+        missing = [f"'{name}'" for name in self.theorems.missing if name != _COVER]
+        if _COVER in self.theorems.missing:
+            missing.append("that the regions fill all in which a point is feasible")
+        return [f"Not shown: {', '.join(missing)}."] if missing else []
 
     def save(self, path: str | Path, *, force: bool = False, option: str = "save") -> None:
         """Write them for `symscale check`.
@@ -121,7 +125,7 @@ class Page(Generic[A]):
         figure: Draws the answer into a file.
         functions: Makes its closed forms as functions.
         table: Makes its rows as CSV.
-        certificates_of: Makes its certificates.
+        certificates_of: Makes its certificates, or None where an answer has none.
         label: What labels in fragments of LaTeX begin with; the command's name by default.
     """
 
@@ -133,7 +137,7 @@ class Page(Generic[A]):
     figure: Callable[[A, Path], None] | None = None
     functions: "Callable[[A], ClosedForms] | None" = None
     table: Callable[[A], str] | None = None
-    certificates_of: Callable[[A], Certificates] | None = None
+    certificates_of: Callable[[A], Certificates | None] | None = None
     label: Callable[[A], str] | None = None
 
     def to_dict(self, answer: A, *, check: bool = True) -> "dict[str, Json]":
@@ -146,7 +150,10 @@ class Page(Generic[A]):
             return {}
         found: dict[str, Json] = {"checked": check}
         if check:
-            theorems = self.certificates_of(answer).theorems
+            certificates = self.certificates_of(answer)
+            if certificates is None:
+                return {}
+            theorems = certificates.theorems
             findings = theorems.verdict.findings if theorems.verdict else ()
             found["shown"] = [
                 {"name": f.name, "kind": f.kind, "sentence": f.text} for f in findings
@@ -166,7 +173,10 @@ class Page(Generic[A]):
         document = self.document(answer)
         if self.certificates_of is None:
             return document
-        said = self.certificates_of(answer).summary() if check else UNCHECKED
+        certificates = self.certificates_of(answer) if check else None
+        if check and certificates is None:
+            return document
+        said = UNCHECKED if certificates is None else certificates.summary()
         blocks = (*document.blocks, Heading("Proof"), paragraph(said))
         return replace(document, blocks=blocks)
 
@@ -268,9 +278,10 @@ class Page(Generic[A]):
         Raises:
             InputError: If answers of this kind have none.
         """
-        if self.certificates_of is None:
+        found = None if self.certificates_of is None else self.certificates_of(answer)
+        if found is None:
             raise InputError(f"{answer.page} has no certificates")
-        return self.certificates_of(answer)
+        return found
 
 
 def page_of(answer: Answer) -> Page[Any]:

@@ -1,6 +1,6 @@
 """Closed forms of an answer, all in one shape, whether or not sums are involved."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
@@ -9,16 +9,17 @@ import mpmath as mp
 import sympy as sp
 from sympy.core.relational import Relational
 
+from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.attained import optimal_point
-from symscale.algebra.products.limit import Condition, Limit
+from symscale.algebra.products.limit import Condition, Limit, Piece
 from symscale.algebra.products.points import points_in
-from symscale.algebra.products.witness import witness_of
+from symscale.algebra.products.ranges import fixed_products, open_variables, ranges
 from symscale.algebra.sums.piece import SumPiece
 from symscale.algebra.sums.program import GeometricProgram
-from symscale.algebra.sums.projection import VariableRange
 from symscale.errors import NoAnswerError, SymscaleError
 
 Values = Mapping[sp.Symbol, sp.Rational]
+_ROUNDING = mp.mpf("1e-20")
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,11 @@ class FreeVariable:
     bounded: bool = False
 
     @classmethod
-    def of(cls, found: VariableRange) -> "FreeVariable":
+    def of(
+        cls, lower: Iterable[Monomial], upper: Iterable[Monomial], bounded: bool = False
+    ) -> "FreeVariable":
         """From monomials."""
-        lower, upper = (tuple(m.expr for m in side) for side in (found.lower, found.upper))
-        return cls(lower, upper, found.bounded)
+        return cls(tuple(m.expr for m in lower), tuple(m.expr for m in upper), bounded)
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,16 @@ class AnswerPlace:
 
     region: tuple[Relational, ...]
     point: Mapping[sp.Symbol, sp.Expr]
+
+    def holds(self, values: Values) -> bool:
+        """Whether it does at given parameters; on the edge between places each of them does."""
+        for relation in self.region:
+            left, right = (number_of(side, values) for side in (relation.lhs, relation.rhs))
+            if left is None or right is None or left > right * (1 + _ROUNDING):
+                return False
+            if isinstance(relation, sp.Eq) and right > left * (1 + _ROUNDING):
+                return False
+        return True
 
 
 @dataclass(frozen=True)
@@ -62,12 +74,14 @@ class AnswerPiece:
             where sums are involved.
         conditions: Pairs (left, right): it rules where left <= right, each with the
             piece that takes over where it fails, or ""; see `region`.
-        point: The optimal variables; of an infimum those that it does not send away.
+        point: Optimal variables, in all of the region, or else at the numbers that were
+            given; of an infimum those that it does not send away.
         holds: Tells whether it rules at given parameters.
         relations: For each condition how its sides compare: "<=", "<" or "==".
         status: "infimum" where the value is approached, and no point attains it.
         direction: By which powers the variables change together as it is approached.
         free: Variables that the optimum leaves free, and between what they lie.
+        fixed: Products of those that it does not leave free, with their values.
         places: Where one point does not do in all of the region: several, each where
             conditions of its own hold, of which some always do.
         source: What it was made of, where sums are involved.
@@ -84,6 +98,7 @@ class AnswerPiece:
     status: Literal["optimal", "infimum"] = "optimal"
     direction: Mapping[sp.Symbol, sp.Rational] = field(default_factory=dict)
     free: Mapping[sp.Symbol, FreeVariable] = field(default_factory=dict)
+    fixed: tuple[tuple[sp.Expr, sp.Expr], ...] = ()
     places: tuple[AnswerPlace, ...] = ()
     source: SumPiece | None = None
 
@@ -132,7 +147,7 @@ def number_of(expr: sp.Expr, values: Values) -> mp.mpf | None:
 
 
 def monomial_pieces(limit: Limit, numbers: Values | None) -> tuple[AnswerPiece, ...]:
-    """The pieces of a limit; with numbers the point of the one that rules is that at these."""
+    """The pieces of a limit; with numbers a point of the one that rules is one at these."""
     pieces = []
     ruling = None
     if numbers is not None:
@@ -141,7 +156,6 @@ def monomial_pieces(limit: Limit, numbers: Values | None) -> tuple[AnswerPiece, 
         except NoAnswerError:
             ruling = None
     for piece in limit.pieces:
-        at = numbers if ruling is piece else witness_of(limit, piece)
         conditions = tuple(
             (c.relational.lhs, c.relational.rhs, c.against) for c in piece.region
         )
@@ -152,21 +166,45 @@ def monomial_pieces(limit: Limit, numbers: Values | None) -> tuple[AnswerPiece, 
             )
             for p in points_in(limit.points[piece.name])
         )
-        try:
-            point = optimal_point(limit.program, at).values if at is not None else {}
-        except SymscaleError:
-            point = {}
-        shown = {x: m.expr for x, m in point.items()}
-        if len(places) == 1 and not places[0].region:
-            shown = dict(places[0].point)
+        at = numbers if ruling is piece else None
+        free = _free(limit, piece)
+        products = fixed_products(limit, piece) if free else ()
         pieces.append(
             AnswerPiece(
-                piece.name, piece.expr, piece.binding, piece.multipliers, conditions, shown,
+                piece.name, piece.expr, piece.binding, piece.multipliers, conditions,
+                _point(limit, places, at),
                 lambda values, piece=piece: limit.ruling(values) is piece,  # type: ignore[misc]
-                tuple("==" if c.equal else "<=" for c in piece.region), places=places,
+                tuple("==" if c.equal else "<=" for c in piece.region), free=free,
+                fixed=tuple((p.product.expr, p.value.expr) for p in products), places=places,
             )
         )
     return tuple(pieces)
+
+
+def _point(
+    limit: Limit, places: Sequence[AnswerPlace], at: Values | None
+) -> Mapping[sp.Symbol, sp.Expr]:
+    """A point that attains a piece: in all of its region, or at numbers, or none."""
+    if len(places) == 1 and not places[0].region:
+        return places[0].point
+    if at is None:
+        return {}
+    here = [place.point for place in places if place.holds(at)]
+    if here:
+        return here[0]
+    try:
+        point = optimal_point(limit.program, at).values
+    except SymscaleError:
+        return {}
+    return {x: sp.Float(m.evaluate(at), 15) for x, m in point.items()}
+
+
+def _free(limit: Limit, piece: Piece) -> dict[sp.Symbol, FreeVariable]:
+    """The variables that are not unique where a piece rules."""
+    try:
+        return {x: FreeVariable.of(r.least, r.most) for x, r in ranges(limit, piece).items()}
+    except SymscaleError:  # a range changes its form within the exponents' domain
+        return {x: FreeVariable(bounded=True) for x in open_variables(limit, piece)}
 
 
 def sum_pieces(
@@ -194,5 +232,9 @@ def _sum_piece(piece: SumPiece, name: str, names: list[str]) -> AnswerPiece:
         name, piece.expr, piece.binding, None,
         tuple((*r.pair, "") for r in piece.requirements), places[0].point, piece.holds,
         tuple(r.relation for r in piece.requirements), piece.status, piece.direction,
-        {x: FreeVariable.of(r) for x, r in piece.free.items() if x not in away}, places, piece,
+        {
+            x: FreeVariable.of(r.lower, r.upper, r.bounded)
+            for x, r in piece.free.items() if x not in away
+        },
+        places=places, source=piece,
     )

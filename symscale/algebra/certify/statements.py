@@ -12,7 +12,7 @@ import sympy as sp
 
 from symscale.algebra.exact.combinations import Terms
 from symscale.algebra.exact.monomial import ONE, Monomial
-from symscale.algebra.products.limit import split_fraction
+from symscale.algebra.products.limit import comparison_text, split_fraction
 
 Powers: TypeAlias = Mapping[str, sp.Expr]
 """For conditions by name: the powers of their ratios that a product is made of."""
@@ -104,7 +104,7 @@ def at_most_one(ratio: Monomial, *, strict: bool = False, name: str = "") -> Hyp
         '12*b <= L'
     """
     below, above = split_fraction(ratio)
-    name = name or f"{below.expr} {'<' if strict else '<='} {above.expr}"
+    name = name or comparison_text(ratio, "<" if strict else "<=")
     return Hypothesis(name, ">" if strict else ">=", ((_ONE, above), (-_ONE, below)))
 
 
@@ -112,5 +112,5 @@ def is_one(ratio: Monomial, name: str = "") -> Hypothesis:
     """The condition that a monomial equals 1."""
     left, right = split_fraction(ratio)
     return Hypothesis(
-        name or f"{left.expr} == {right.expr}", "==", ((_ONE, right), (-_ONE, left))
+        name or comparison_text(ratio, "=="), "==", ((_ONE, right), (-_ONE, left))
     )

@@ -59,17 +59,29 @@ class Condition:
     @cached_property
     def name(self) -> str:
         """The condition in words, `A <= B`."""
-        below, above = split_fraction(self.primitive)
-        try:
-            return f"{below.expr} <= {above.expr}"
-        except ValueError:  # an integer of more digits than Python prints
-            factors = ((hex(int(a)) if a.is_Integer else a, e) for a, e in self.primitive.powers)
-            return " * ".join(f"{a}^({e})" for a, e in factors) + " <= 1"
+        return comparison_text(self.primitive, "==" if self.equal else "<=")
 
     def holds(self, values: Values) -> bool:
         """Whether it holds at exact rational values."""
         sign = self.ratio.compare_one(values)
         return sign == 0 if self.equal else sign <= 0
+
+
+def comparison_text(ratio: Monomial, sign: str) -> str:
+    """How a monomial compares to 1, with positive exponents only, `A <= B`.
+
+    Example:
+        >>> from symscale.language.symbols import symbols
+        >>> b, L = symbols("b L")
+        >>> comparison_text(Monomial.of(12*b/L), "<=")
+        '12*b <= L'
+    """
+    below, above = split_fraction(ratio)
+    try:
+        return f"{below.expr} {sign} {above.expr}"
+    except ValueError:  # an integer of more digits than Python prints
+        factors = ((hex(int(a)) if a.is_Integer else a, e) for a, e in ratio.powers)
+        return " * ".join(f"{a}^({e})" for a, e in factors) + f" {sign} 1"
 
 
 def domain_conditions(domain: Domain) -> tuple[Condition, ...]:
@@ -208,14 +220,34 @@ class Limit:
         Raises:
             InfeasibleError: If the constraints contradict each other.
             UnboundedError: If the objective has no bound.
+            RegionError: If the parameters are outside of what the program declares.
         """
+        if values is not None:
+            self._check_domain(values)
         for condition in self.feasibility:
-            if not condition.ratio.free_symbols and condition.ratio.compare_one() > 0:
+            if not condition.ratio.free_symbols and not condition.holds({}):
                 raise InfeasibleError(_contradiction(condition))
             if values is not None and not condition.holds(values):
                 raise InfeasibleError(_contradiction(condition, values))
         if not self.pieces:
             raise UnboundedError(self._free_direction(values is None))
+
+    def _check_domain(self, values: Values) -> None:
+        """Raise where given parameters are outside of what the program declares.
+
+        Raises:
+            RegionError: If they are.
+        """
+        domain, at = self.program.domain, dict(values)
+        for s, interval in domain.exponents.items():
+            if s in at and at[s] not in interval:
+                raise RegionError(f"{s} must lie within {interval}, it is {at[s]}")
+        for s in self.program.parameters:
+            if s in at and s not in domain.exponents and at[s].is_positive is False:
+                raise RegionError(f"{s} must be positive, it is {at[s]}")
+        for condition in domain_conditions(domain):
+            if condition.ratio.free_symbols <= set(at) and not condition.holds(values):
+                raise RegionError(f"the formulas hold where {condition.name}; here it is not so")
 
     def ruling(self, values: Values) -> Piece:
         """Return the piece that rules at exact values of all parameters.
@@ -223,6 +255,7 @@ class Limit:
         Raises:
             InfeasibleError: If the constraints contradict each other there.
             UnboundedError: If the objective has no bound.
+            RegionError: If the parameters are outside of what the program declares.
         """
         self.check(values)
         best = self.pieces[0]
@@ -238,18 +271,37 @@ class Limit:
         Raises:
             InfeasibleError: If the constraints contradict each other there.
             UnboundedError: If the objective has no bound.
+            RegionError: If the parameters are outside of what the program declares.
+
+        Example:
+            >>> from symscale.algebra.products.program import at_most
+            >>> from symscale.algebra.products.solve import solve
+            >>> from symscale.language.symbols import symbols
+            >>> N, E = symbols("N E")
+            >>> domain = Domain((Monomial.of(E),))
+            >>> limit = solve(Program("demo", "", "maximize", Monomial.of(N), (N,),
+            ...     (at_most("cap", N, E, ""),), domain=domain))
+            >>> limit.at({E: sp.Rational(1, 2)})
+            Traceback (most recent call last):
+            symscale.errors.RegionError: the formulas hold where 1 <= E; here it is not so
         """
         return self.ruling(values).at(values)
 
     def _free_direction(self, anywhere: bool) -> str:
         verb = "grows" if self.program.sense == "maximize" else "falls"
         moves = self.direction or {}
-        text = ", ".join(f"{s}^({p})" for s, p in moves.items() if p)
+        powers = {s: p for s, p in moves.items() if p}
+        text = "the variables change together as " + ", ".join(
+            f"{s}^({p})" for s, p in powers.items()
+        )
+        if len(powers) == 1:
+            ((s, p),) = powers.items()
+            text = f"{s} {'grows' if p > 0 else 'falls'}"
         needs = " and ".join(c.name for c in self.feasibility) if anywhere else ""
         where = f" where {needs}, and nothing is feasible elsewhere" if needs else ""
         return (
             f"the objective {self.program.objective.expr} has no bound{where}: it {verb} for "
-            f"ever as the variables change together as {text}"
+            f"ever as {text}"
         )
 
 
@@ -260,7 +312,7 @@ def _contradiction(condition: Condition, values: Values | None = None) -> str:
         return text
     relation: Any = condition.relational
     try:
-        shown = f"{relation.lhs} <= {relation.rhs}"
+        shown = f"{relation.lhs} {'=' if condition.equal else '<='} {relation.rhs}"
     except ValueError:  # an integer of more digits than Python prints
         shown = ""
     if 0 < len(shown) <= _LONGEST:
@@ -270,5 +322,6 @@ def _contradiction(condition: Condition, values: Values | None = None) -> str:
             text += f", and the left side is {mp.nstr(excess, 4)} times the right"
     elif values is not None:
         excess = condition.ratio.evaluate(values)
-        text += f": what must be at most 1 is {mp.nstr(excess, 4)}"
+        most = "1" if condition.equal else "at most 1"
+        text += f": what must be {most} is {mp.nstr(excess, 4)}"
     return text

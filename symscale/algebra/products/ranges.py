@@ -7,9 +7,9 @@ from typing import Any
 import sympy as sp
 
 from symscale.algebra.exact.domain import Domain
-from symscale.algebra.exact.elimination import echelon
-from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.exact.scalars import scalars_for
+from symscale.algebra.exact.elimination import Echelon, echelon
+from symscale.algebra.exact.monomial import ONE, Monomial
+from symscale.algebra.exact.scalars import Scalars, field_to_expr, scalars_for
 from symscale.algebra.products.dual import exponent_matrix
 from symscale.algebra.products.limit import Limit, Piece
 from symscale.algebra.products.program import Program
@@ -17,7 +17,7 @@ from symscale.algebra.products.solve import solve
 
 
 @dataclass(frozen=True)
-class VariableRange:
+class OptimalRange:
     """The values that a variable takes among all optimal points.
 
     Attributes:
@@ -36,7 +36,7 @@ class VariableRange:
         return f"anything from {least}" + (" on" if most is None else f" to {most}")
 
 
-def ranges(limit: Limit, piece: Piece) -> dict[sp.Symbol, VariableRange]:
+def ranges(limit: Limit, piece: Piece) -> dict[sp.Symbol, OptimalRange]:
     """The variables that are not unique where a piece rules, with all values that they take.
 
     They are the projections, in logarithms, of the optimal points onto each variable.
@@ -55,15 +55,11 @@ def ranges(limit: Limit, piece: Piece) -> dict[sp.Symbol, VariableRange]:
         {'N': 'anything from J to K'}
     """
     program = limit.program
-    tight = [
-        replace(c, relation="==") if c.name in piece.multipliers else c
-        for c in program.constraints
-    ]
     within = [c.primitive**s for c in piece.region for s in ((-1, 1) if c.equal else (-1,))]
     domain = Domain((*program.domain.at_least_one, *within), program.domain.exponents)
-    face = replace(program, constraints=tuple(tight), domain=domain, piece_names={})
+    face = replace(_face(program, piece), domain=domain, piece_names={})
     found = {}
-    for x in _open(face):
+    for x in open_variables(limit, piece):
         least, most = (
             tuple(p.bound for p in solve(
                 replace(face, sense=sense, objective=Monomial.of(x))
@@ -71,24 +67,76 @@ def ranges(limit: Limit, piece: Piece) -> dict[sp.Symbol, VariableRange]:
             for sense in ("minimize", "maximize")
         )
         if least != most or not least:
-            found[x] = VariableRange(least, most)
+            found[x] = OptimalRange(least, most)
     return found
 
 
-def _open(program: Program) -> Sequence[sp.Symbol]:
-    """The variables that the equalities do not determine."""
-    scalars = scalars_for(program.exponent_symbols, program.domain)
-    rows = exponent_matrix(program, scalars)
-    form = echelon(
-        [r for r, c in zip(rows, program.constraints, strict=True) if c.is_equality],
-        scalars.convert(sp.Integer(1)),
-    )
+@dataclass(frozen=True)
+class FixedProduct:
+    """A product of powers of variables that is the same at all optimal points.
+
+    Attributes:
+        product: The product.
+        value: What it is, in the parameters.
+    """
+
+    product: Monomial
+    value: Monomial
+
+
+def fixed_products(limit: Limit, piece: Piece) -> tuple[FixedProduct, ...]:
+    """What is fixed of the variables that are not fixed themselves.
+
+    Example:
+        >>> from symscale.algebra.products.program import at_most
+        >>> from symscale.language.symbols import symbols
+        >>> T, N_DP, N_TP, J = symbols("T N_DP N_TP J")
+        >>> limit = solve(Program("demo", "", "maximize", Monomial.of(T), (T, N_DP, N_TP), (
+        ...     at_most("peak", T, N_DP * N_TP, ""), at_most("cap", N_DP * N_TP, J, ""))))
+        >>> [(f.product.expr, f.value.expr) for f in fixed_products(limit, limit.pieces[0])]
+        [(N_DP*N_TP, J)]
+    """
+    program = _face(limit.program, piece)
+    ties, found = [c.ratio for c in program.constraints if c.is_equality], []
+    form, scalars = _echelon(program)
+    for row, operation in zip(form.rows, form.operations, strict=True):
+        if sum(map(bool, row)) > 1:
+            product = ONE
+            for ratio, weight in zip(ties, operation, strict=True):
+                if weight:
+                    product = product * ratio ** field_to_expr(scalars, weight)
+            variables, rest = product.split(program.variables)
+            found.append(FixedProduct(variables, rest**-1))
+    return tuple(found)
+
+
+def open_variables(limit: Limit, piece: Piece) -> Sequence[sp.Symbol]:
+    """The variables that the constraints which bind do not determine."""
+    program = _face(limit.program, piece)
+    form, _ = _echelon(program)
     fixed = {
         program.variables[pivot]
         for row, pivot in zip(form.rows, form.pivots, strict=True)
-        if not any(x for k, x in enumerate(row) if k != pivot)
+        if sum(map(bool, row)) == 1
     }
     return [x for x in program.variables if x not in fixed]
+
+
+def _face(program: Program, piece: Piece) -> Program:
+    """The program with the constraints that bind where a piece rules as equalities."""
+    tight = [
+        replace(c, relation="==") if c.name in piece.multipliers else c
+        for c in program.constraints
+    ]
+    return replace(program, constraints=tuple(tight))
+
+
+def _echelon(program: Program) -> tuple[Echelon, Scalars]:
+    """The exponents of the equalities, reduced."""
+    scalars = scalars_for(program.exponent_symbols, program.domain)
+    rows = exponent_matrix(program, scalars)
+    tied = [r for r, c in zip(rows, program.constraints, strict=True) if c.is_equality]
+    return echelon(tied, scalars.convert(sp.Integer(1))), scalars
 
 
 def _extreme(kind: Any, bounds: Sequence[Monomial]) -> Any:

@@ -8,7 +8,7 @@ import mpmath as mp
 import sympy as sp
 
 from symscale.algebra.exact.monomial import Monomial
-from symscale.pages.formulas.formula import AtMost
+from symscale.pages.formulas.formula import Compared
 
 DIGITS = 5
 
@@ -17,7 +17,7 @@ DIGITS = 5
 class Formula:
     """A formula within a text or a table."""
 
-    value: sp.Basic | Monomial | AtMost
+    value: sp.Basic | Monomial | Compared
 
 
 @dataclass(frozen=True)
@@ -179,6 +179,20 @@ class Document:
 
     title: str
     blocks: tuple[Block, ...]
+
+
+def between(lower: Sequence[mp.mpf], upper: Sequence[mp.mpf], unit: str) -> Cell:
+    """The range of what is at least some numbers and at most others, and above 0.
+
+    Example:
+        >>> between([], [], "s"), between([], [mp.mpf(5), mp.mpf(7)], "s")[0]
+        ('anything above 0', 'up to ')
+    """
+    if lower and upper:
+        return ["from ", Number(max(lower)), " to ", Number(min(upper), unit)]
+    if lower:
+        return [Number(max(lower), unit), " or more"]
+    return ["up to ", Number(min(upper), unit)] if upper else "anything above 0"
 
 
 def paragraph(*content: Inline) -> Paragraph:

@@ -62,7 +62,7 @@ def numbers(table: Mapping[Any, Any]) -> dict[str, Json]:
 
 def condition_data(condition: Condition) -> dict[str, Json]:
     """A condition of a region."""
-    relation = formula.condition(condition.ratio)
+    relation = formula.condition_of(condition)
     entry: dict[str, Json] = {
         "latex": formula.latex(relation), "sympy": formula.sympy_text(relation)
     }

@@ -13,11 +13,12 @@ from functools import lru_cache
 from typing import Any
 
 import sympy as sp
+from sympy.core.relational import Relational
 from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
 from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.products.limit import split_fraction
+from symscale.algebra.products.limit import Condition, split_fraction
 from symscale.errors import FormulaError, TooLargeError
 from symscale.language.symbols import NOTATION, latex_names, latex_of_name
 
@@ -49,11 +50,23 @@ class _Text(StrPrinter):
 
 
 @dataclass(frozen=True)
-class AtMost:
-    """`left <= right`, between monomials whose numbers may be too long to multiply out."""
+class Compared:
+    """`left <= right`, between monomials whose numbers may be too long to multiply out.
+
+    Attributes:
+        left: The left side.
+        right: The right side.
+        kind: How they compare: `sp.Le`, `sp.Lt` or `sp.Eq`.
+    """
 
     left: Monomial
     right: Monomial
+    kind: type[Relational] = sp.Le
+
+    @property
+    def relational(self) -> Relational:
+        """The comparison as SymPy's."""
+        return self.kind(self.left.expr, self.right.expr, evaluate=False)
 
 
 def _plain(expr: sp.Basic) -> str:
@@ -61,7 +74,7 @@ def _plain(expr: sp.Basic) -> str:
     return str(printer.doprint(expr))
 
 
-def text(value: sp.Basic | Monomial | AtMost) -> str:
+def text(value: sp.Basic | Monomial | Compared) -> str:
     """Return a formula as one line of text.
 
     Example:
@@ -72,9 +85,10 @@ def text(value: sp.Basic | Monomial | AtMost) -> str:
     """
     if isinstance(value, Monomial):
         return _monomial_text(value)
-    if isinstance(value, AtMost):
-        return f"{_monomial_text(value.left)} <= {_monomial_text(value.right)}"
-    if isinstance(value, sp.core.relational.Relational):
+    if isinstance(value, Compared):
+        sign = SIGNS["text"][value.kind]
+        return f"{_monomial_text(value.left)} {sign} {_monomial_text(value.right)}"
+    if isinstance(value, Relational):
         return f"{text(value.lhs)} {SIGNS['text'][type(value)]} {text(value.rhs)}"
     if value.is_Rational:
         return str(value)
@@ -83,7 +97,7 @@ def text(value: sp.Basic | Monomial | AtMost) -> str:
 
 
 @lru_cache(maxsize=4096)  # a document prints a formula in several formats
-def latex(value: sp.Basic | Monomial | AtMost) -> str:
+def latex(value: sp.Basic | Monomial | Compared) -> str:
     r"""Return a formula as LaTeX, without dollar signs.
 
     Example:
@@ -94,9 +108,10 @@ def latex(value: sp.Basic | Monomial | AtMost) -> str:
     """
     if isinstance(value, Monomial):
         return _monomial_latex(value)
-    if isinstance(value, AtMost):
-        return rf"{_monomial_latex(value.left)} \le {_monomial_latex(value.right)}"
-    if isinstance(value, sp.core.relational.Relational):
+    if isinstance(value, Compared):
+        sign = SIGNS["latex"][value.kind]
+        return f"{_monomial_latex(value.left)} {sign} {_monomial_latex(value.right)}"
+    if isinstance(value, Relational):
         return f"{latex(value.lhs)} {SIGNS['latex'][type(value)]} {latex(value.rhs)}"
     if isinstance(value, sp.Min | sp.Max):
         head = r"\min" if isinstance(value, sp.Min) else r"\max"
@@ -140,8 +155,12 @@ def exponent_text(exponent: sp.Expr) -> str:
     return str(tidy_exponent(exponent))
 
 
-def condition(ratio: Monomial) -> AtMost:
+def condition(ratio: Monomial, kind: type[Relational] = sp.Le) -> Compared:
     """Return `ratio <= 1` as `A <= B`, of that power of it which has the plainest numbers.
+
+    Args:
+        ratio: The monomial.
+        kind: How it compares to 1: `sp.Le`, `sp.Lt` or `sp.Eq`.
 
     Example:
         >>> from symscale.language.symbols import symbols
@@ -152,10 +171,15 @@ def condition(ratio: Monomial) -> AtMost:
     power = ratio.content
     if _digits(_numbers(ratio ** (1 / power))) > _MOST_CONDITION_DIGITS:
         power = ratio.coefficient.content
-    return AtMost(*split_fraction(ratio ** (1 / power)))
+    return Compared(*split_fraction(ratio ** (1 / power)), kind)
 
 
-def sympy_text(value: sp.Basic | Monomial | AtMost) -> str:
+def condition_of(condition_met: Condition) -> Compared:
+    """Return a condition of a region, `A <= B` or, where parameters are tied, `A = B`."""
+    return condition(condition_met.ratio, sp.Eq if condition_met.equal else sp.Le)
+
+
+def sympy_text(value: sp.Basic | Monomial | Compared) -> str:
     """Return a formula as SymPy writes it, long numbers as powers.
 
     Raises:
@@ -165,8 +189,10 @@ def sympy_text(value: sp.Basic | Monomial | AtMost) -> str:
         >>> sympy_text(Monomial.of(sp.Rational(27, 2560)) ** 5000)
         '(27/2560)**5000'
     """
-    if isinstance(value, AtMost):
-        return f"{sympy_text(value.left)} <= {sympy_text(value.right)}"
+    if isinstance(value, Compared):
+        left, right = sympy_text(value.left), sympy_text(value.right)
+        tied = value.kind is sp.Eq
+        return f"Eq({left}, {right})" if tied else f"{left} {SIGNS['text'][value.kind]} {right}"
     if isinstance(value, Monomial) and _digits(_numbers(value)) > _MOST_DIGITS:
         root = root_of(value)
         above, below = map(_python_product, split_fraction(value ** (1 / root)))

@@ -5,12 +5,12 @@ import sympy as sp
 from symscale.algebra.exact.monomial import Monomial
 from symscale.pages.formulas import formula
 from symscale.pages.formulas.breaking import width
-from symscale.pages.formulas.formula import AtMost
+from symscale.pages.formulas.formula import Compared
 
 LINE = 405.0  # points of a display, beside the number of an equation
 
 
-def latex_lines(value: sp.Basic | Monomial | AtMost, room: float = LINE) -> list[str]:
+def latex_lines(value: sp.Basic | Monomial | Compared, room: float = LINE) -> list[str]:
     """Return a formula as LaTeX, broken at its relation and its terms where it is long.
 
     Args:

@@ -18,7 +18,7 @@ from sympy.printing.mathml import MathMLPresentationPrinter
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.limit import split_fraction
 from symscale.pages.formulas.formula import (
-    AtMost,
+    Compared,
     as_monomial,
     factors_of,
     integer_parts,
@@ -66,7 +66,7 @@ def _name_parts(name: str) -> tuple[str, str]:
     return _GREEK.get(head, head), tail.strip("_").replace("_", ",")
 
 
-def math(value: sp.Basic | Monomial | AtMost, *, block: bool = False) -> str:
+def math(value: sp.Basic | Monomial | Compared, *, block: bool = False) -> str:
     """Return a formula as a `math` element.
 
     Args:
@@ -97,12 +97,13 @@ def _element(inner: str, block: bool) -> str:
     return f'<math display="block">{inner}</math>' if block else f"<math>{inner}</math>"
 
 
-def mathml(value: sp.Basic | Monomial | AtMost) -> str:
+def mathml(value: sp.Basic | Monomial | Compared) -> str:
     """Return a formula as MathML without the `math` element around it."""
     if isinstance(value, Monomial):
         return _monomial(value)
-    if isinstance(value, AtMost):
-        return f"<mrow>{_monomial(value.left)}<mo>≤</mo>{_monomial(value.right)}</mrow>"
+    if isinstance(value, Compared):
+        sign = escape(_SIGNS[value.kind])
+        return f"<mrow>{_monomial(value.left)}<mo>{sign}</mo>{_monomial(value.right)}</mrow>"
     if isinstance(value, Relational):
         sign = escape(_SIGNS[type(value)])
         return f"<mrow>{mathml(value.lhs)}<mo>{sign}</mo>{mathml(value.rhs)}</mrow>"

@@ -19,7 +19,6 @@ from symscale.pages.formats.json import Json, formula_data, number, powers
 from symscale.pages.of.limits import (
     assumption_blocks,
     certificates,
-    common_data,
     elasticity_blocks,
     functions,
     headline,
@@ -28,6 +27,7 @@ from symscale.pages.of.limits import (
     point_blocks,
     subject,
 )
+from symscale.pages.of.limits_data import common_data
 from symscale.pages.page import Page
 from symscale.studies.training.answer import CliffsAnswer
 from symscale.studies.training.cliffs import END

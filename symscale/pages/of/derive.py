@@ -12,7 +12,6 @@ from symscale.derivation.checks import CheckedDerivation, StepCheck, checked
 from symscale.derivation.steps import Derivation, Step
 from symscale.language.sources import cite
 from symscale.language.symbols import NOTATION
-from symscale.pages.formats import text
 from symscale.pages.formats.code import ClosedForms
 from symscale.pages.formats.document import (
     Block,
@@ -34,7 +33,7 @@ from symscale.pages.formats.references import References
 from symscale.pages.formulas import formula
 from symscale.pages.formulas.formula import tidy_exponent
 from symscale.pages.of.symbols import notation_table
-from symscale.pages.page import Page
+from symscale.pages.page import Certificates, Page, page_of
 
 _HEADINGS = {"definition": "Definition", "assumption": "Assumption"}
 
@@ -50,10 +49,10 @@ def derivation_document(found: CheckedDerivation) -> Document:
     if given:
         blocks.append(Heading("Given"))
         for step in given:
-            blocks += _step(step, by_key[step.key], references)
+            blocks += _step(step, by_key.get(step.key), references)
     blocks.append(Heading("Derivation"))
     for step in derived:
-        blocks += _step(step, by_key[step.key], references)
+        blocks += _step(step, by_key.get(step.key), references)
     blocks += _limit(derivation)
     if derivation.conclusion:
         blocks += [Heading("Result"), paragraph(derivation.conclusion)]
@@ -73,7 +72,7 @@ def _cell(value: object) -> Cell:
     return str(value)
 
 
-def _step(step: Step, check: StepCheck, references: References) -> list[Block]:
+def _step(step: Step, check: StepCheck | None, references: References) -> list[Block]:
     lead: list[Inline] = []
     if step.is_given:
         lead.append(f"{_HEADINGS[step.kind]} ({step.key}): {step.reason}")
@@ -153,14 +152,18 @@ def _logic(step: Step) -> list[Inline]:
     return [*words, f" This is necessary for ({first}){also}."]
 
 
-def _list(relations: Sequence[sp.Basic | formula.AtMost]) -> list[Inline]:
+def _list(relations: Sequence[sp.Basic | formula.Compared]) -> list[Inline]:
     words: list[Inline] = []
     for index, relation in enumerate(relations):
         words += [" and " if index else "", Formula(relation)]
     return words
 
 
-def _checked(check: StepCheck) -> str:
+def _checked(check: StepCheck | None) -> str:
+    if check is None:
+        return " Not checked."
+    if check.kernel:
+        return " The kernel shows it."
     how = "exactly and " if check.exact else ""
     return f" Checked {how}at {check.points} random points."
 
@@ -176,7 +179,7 @@ def _limit(derivation: Derivation) -> list[Block]:
         blocks.append(Cases(objective, function, [p.bound for p in limit.pieces]))
     for piece in limit.pieces:
         words: list[Inline] = [f"The piece '{piece.name}' rules where "]
-        conditions = [formula.condition(c.ratio) for c in piece.region]
+        conditions = [formula.condition_of(c) for c in piece.region]
         words += _list(conditions) if conditions else ["any parameters are"]
         if piece.exponent_conditions:
             words.append("; its exponents hold for ")
@@ -203,7 +206,9 @@ def derivation_data(found: CheckedDerivation) -> dict[str, Json]:
     """A derivation as JSON data."""
     derivation, checks = found.derivation, found.checks
     steps: list[Json] = []
-    for step, check in zip(derivation.steps, checks, strict=True):
+    by_key = {c.key: c for c in checks}
+    for step in derivation.steps:
+        check = by_key.get(step.key, StepCheck(step.key, None, 0))
         entry: dict[str, Json] = {
             "key": step.key,
             "kind": step.kind,
@@ -213,6 +218,8 @@ def derivation_data(found: CheckedDerivation) -> dict[str, Json]:
             "premises": powers(step.premises),
             "exact": check.exact,
             "random_points": check.points,
+            "kernel": check.kernel,
+            "checked": bool(checks),
             "logic": step.logic,
             "conditions": [str(c) for c in step.conditions],
         }
@@ -251,12 +258,19 @@ def derivation_data(found: CheckedDerivation) -> dict[str, Json]:
 
 def show(derivation: Derivation) -> None:
     """Check a derivation and print it as text: what running its file does."""
-    sys.stdout.write(text.render(derivation_document(checked(derivation))))
+    found = checked(derivation)
+    sys.stdout.write(page_of(found).printed(found, "text"))
 
 
 def line(found: CheckedDerivation) -> str:
     """Say the answer in a line."""
-    return f"{found.derivation.name}, {len(found.derivation.steps)} steps, each checked"
+    how = "each checked" if found.checks else "not checked"
+    return f"{found.derivation.name}, {len(found.derivation.steps)} steps, {how}"
+
+
+def certificates(found: CheckedDerivation) -> Certificates | None:
+    """What the kernel shows of the limit that a derivation ends in."""
+    return None if found.theorems is None else Certificates(found.theorems)
 
 
 def _functions(found: CheckedDerivation) -> ClosedForms:
@@ -268,6 +282,6 @@ def _functions(found: CheckedDerivation) -> ClosedForms:
 PAGES = (
     Page(
         CheckedDerivation, derivation_document, derivation_data, line, functions=_functions,
-        label=lambda found: found.derivation.name,
+        label=lambda found: found.derivation.name, certificates_of=certificates,
     ),
 )

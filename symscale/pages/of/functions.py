@@ -8,8 +8,7 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from symscale.algebra.exact.domain import Domain
-from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.products.limit import Limit, Piece
+from symscale.algebra.products.limit import Condition, Limit, Piece
 from symscale.derivation.steps import Derivation, Step
 from symscale.errors import NoAnswerError, SymscaleError
 from symscale.language.dimensions import unit_of
@@ -157,13 +156,13 @@ def piece_region(piece: Piece | AnswerPiece) -> tuple[Relational, ...]:
         (3*W_mem*W_net**2*tau <= 4*C**2,)
     """
     if isinstance(piece, AnswerPiece):
-        return tuple(sp.Le(left, right, evaluate=False) for left, right, _ in piece.conditions)
-    return tuple(r for c in piece.region for r in _relation(c.ratio))
+        return piece.region
+    return tuple(r for c in piece.region for r in _relation(c))
 
 
 def limit_region(limit: Limit) -> tuple[Relational, ...]:
     """Where a limit holds: the domain of its parameters, and where some point is feasible."""
-    feasible = [r for c in limit.feasibility for r in _relation(c.ratio)]
+    feasible = [r for c in limit.feasibility for r in _relation(c)]
     parts = [p.bound for p in limit.pieces] + [c.ratio for c in limit.feasibility]
     used = {s for m in parts for s in m.free_symbols}
     domain = limit.program.domain
@@ -172,12 +171,13 @@ def limit_region(limit: Limit) -> tuple[Relational, ...]:
     return tuple(dict.fromkeys((*_exponents(domain, used), *least, *feasible)))
 
 
-def _relation(ratio: Monomial, *, strict: bool = False) -> tuple[Relational, ...]:
-    """That a product of powers is at most 1, or less; nothing where that is plain."""
-    if not ratio.free_symbols and ratio.compare_one() <= 0:
+def _relation(condition: Condition, *, strict: bool = False) -> tuple[Relational, ...]:
+    """A condition, or that its ratio is below 1; nothing where that is plain."""
+    if not condition.ratio.free_symbols and condition.holds({}):
         return ()
-    sides = formula.condition(ratio)
-    return ((sp.Lt if strict else sp.Le)(sides.left.expr, sides.right.expr, evaluate=False),)
+    if strict and not condition.equal:
+        return (formula.condition(condition.ratio, sp.Lt).relational,)
+    return (formula.condition_of(condition).relational,)
 
 
 def limit_functions(name: str, limit: Limit) -> list[Function]:
@@ -247,10 +247,12 @@ def _cliff(answer: CliffsAnswer, cliff: Cliff, below: Piece) -> Function:
         requires[sp.Ge(m.expr, 1, evaluate=False)] = None
     for other in answer.limit.pieces:
         if other.name not in (below.name, above):
-            requires |= dict.fromkeys(_relation((below.bound / other.bound).substitute(at)))
+            less = Condition((below.bound / other.bound).substitute(at))
+            requires |= dict.fromkeys(_relation(less))
     for condition in answer.limit.feasibility:
         strict = above != END and condition.ratio.exponent(T) != 0
-        requires |= dict.fromkeys(_relation(condition.ratio.substitute(at), strict=strict))
+        there = replace(condition, ratio=condition.ratio.substitute(at))
+        requires |= dict.fromkeys(_relation(there, strict=strict))
     used = {s for e in (cliff.compute.expr, *requires) for s in e.free_symbols}
     return Function(
         identifier(answer.program.name, below.name, "to", above),

@@ -6,7 +6,8 @@ from pathlib import Path
 import sympy as sp
 
 from symscale.algebra.exact.monomial import canonical_exponent, common_factor
-from symscale.algebra.products.limit import Condition, Piece
+from symscale.algebra.products.limit import Condition, Piece, Values
+from symscale.algebra.products.ranges import OptimalRange
 from symscale.language.symbols import notation, symbol
 from symscale.pages.formats.code import ClosedForms
 from symscale.pages.formats.document import (
@@ -18,24 +19,17 @@ from symscale.pages.formats.document import (
     Equation,
     Formula,
     Heading,
+    Inline,
     Number,
     Paragraph,
     Table,
+    between,
     paragraph,
-)
-from symscale.pages.formats.json import (
-    Json,
-    condition_data,
-    constraints_data,
-    formula_data,
-    limit_text,
-    number,
-    piece_data,
 )
 from symscale.pages.formats.references import References
 from symscale.pages.formats.text import inline
-from symscale.pages.formulas.formula import condition as condition_of
-from symscale.pages.formulas.formula import sympy_text, tidy_exponent
+from symscale.pages.formulas.formula import condition_of, tidy_exponent
+from symscale.pages.of.limits_data import limits_data
 from symscale.pages.page import Certificates, Page
 from symscale.studies.requests.parameters import Parameter
 from symscale.studies.training.answer import FullLimitsAnswer, LimitsAnswer
@@ -158,7 +152,7 @@ def piece_blocks(answer: LimitsAnswer, objective: sp.Symbol) -> list[Block]:
 def _conditions(conditions: Sequence[Condition]) -> Cell:
     cell: list[str | Formula] = []
     for condition in conditions:
-        cell += ["; " if cell else "", Formula(condition_of(condition.ratio))]
+        cell += ["; " if cell else "", Formula(condition_of(condition))]
     return cell
 
 
@@ -200,22 +194,46 @@ def point_blocks(answer: LimitsAnswer) -> list[Block]:
         return []
     rows: list[tuple[Cell, ...]] = []
     for x in answer.program.variables:
-        if x in point.free:
-            continue
-        value = Number(point.values[x].evaluate(values), notation(x).unit)
+        value: Cell = Number(point.values[x].evaluate(values), notation(x).unit)
+        if x in answer.free:
+            value = _range(answer.free[x], values, notation(x).unit)
         rows.append((Formula(x), _meaning(x, answer), value))
-    free = [x for x in answer.program.variables if x in point.free]
-    note = ""
-    if free:
-        note = f"Not fixed by what binds, or only in products: {', '.join(map(str, free))}. "
-    return [
+    note = "Degrees are not rounded to whole numbers."
+    blocks: list[Block] = [
         Heading("The run at the limit"),
         Table(
-            (Column("symbol"), Column("meaning", wrap=True, share=0.5), Column("value")),
-            tuple(rows),
-            note + "Degrees are not rounded to whole numbers.",
+            (Column("symbol"), Column("meaning", wrap=True, share=0.45), Column("value")),
+            tuple(rows), note,
         ),
     ]
+    return [*blocks, *_free_note(answer, values)]
+
+
+def _range(found: OptimalRange, values: Values, unit: str) -> Cell:
+    """Between what numbers a variable lies that the limit leaves free."""
+    return between(
+        [m.evaluate(values) for m in found.least], [m.evaluate(values) for m in found.most], unit
+    )
+
+
+def _free_note(answer: LimitsAnswer, values: Values) -> list[Block]:
+    """That the run is not unique: what may vary, and which products may not."""
+    if not answer.free:
+        return []
+    names: list[Inline] = []
+    for x in answer.free:
+        names += [", " if names else "", Formula(x)]
+    blocks = [paragraph(
+        "This is not the only run that attains the limit: what binds does not fix ", *names,
+        ". Each can be anywhere in its range if the others go along.",
+    )]
+    products: list[Inline] = []
+    for fixed in answer.fixed:
+        value = Number(fixed.value.evaluate(values))
+        products += ["; " if products else "", Formula(fixed.product), " = ", value]
+    if products:
+        blocks.append(paragraph("These of their products are fixed: ", *products, "."))
+    return list(blocks)
 
 
 def _meaning(x: sp.Symbol, answer: LimitsAnswer) -> str:
@@ -275,87 +293,6 @@ def _parameter_row(
         value = Formula(parameter.value)
     source = references.shorten(parameter.source) or "not given"
     return (Formula(entry.symbol), value, _meaning(entry.symbol, answer), source)
-
-
-def _parameters_data(answer: LimitsAnswer) -> list[Json]:
-    return [
-        {
-            "name": p.name,
-            "value": None if p.number is None else number(p.number),
-            "expression": None
-            if p.value is None or p.number is not None
-            else sympy_text(p.value),
-            "unlimited": p.unlimited,
-            "unit": p.unit,
-            "meaning": notation(p.name).meaning,
-            "source": p.source,
-        }
-        for p in answer.parameters.values()
-    ]
-
-
-def common_data(answer: LimitsAnswer) -> dict[str, Json]:
-    """What limits and cliffs have in common, as JSON data."""
-    ruling = answer.ruling
-    pieces: list[Json] = [
-        piece_data(
-            piece,
-            answer.unit,
-            answer.value_of(piece),
-            None if ruling is None else piece.name == ruling.name,
-        )
-        for piece in answer.limit.pieces
-    ]
-    (objective,) = answer.program.objective.atoms
-    limit: dict[str, Json] = {
-        "value": None if ruling is None or answer.values is None
-        else number(ruling.at(answer.values)),
-        "unit": answer.unit,
-        "piece": None if ruling is None else ruling.name,
-        "sympy": limit_text(answer.limit),
-    }
-    data: dict[str, Json] = {
-        "problem": answer.program.name,
-        "title": answer.program.title,
-        "objective": {
-            "symbol": str(objective), "sense": answer.program.sense, "unit": answer.unit,
-            "meaning": notation(objective).meaning,
-        },
-        "hardware": None if answer.machine is None else answer.machine.name,
-        "level": None if answer.lumped is None else answer.lumped.level,
-        "parameters": _parameters_data(answer),
-        "constraints": constraints_data(answer.limit),
-        "pieces": pieces,
-        "feasibility": [condition_data(c) for c in answer.limit.feasibility],
-        "limit": limit,
-    }
-    point, values = answer.point, answer.values
-    if point is not None and values is not None:
-        data["point"] = {
-            str(x): {
-                **formula_data(point.values[x]),
-                "value": number(point.values[x].evaluate(values)),
-                "unit": notation(x).unit,
-                "fixed": x not in point.free,
-            }
-            for x in answer.program.variables
-        }
-    return data
-
-
-def limits_data(answer: LimitsAnswer) -> dict[str, Json]:
-    """The largest training run as JSON data."""
-    data = common_data(answer)
-    if isinstance(answer, FullLimitsAnswer):
-        reduced = answer.reduced
-        data["reduced_limit"] = {
-            "value": None if reduced.ruling is None or reduced.values is None
-            else number(reduced.ruling.at(reduced.values)),
-            "unit": answer.unit,
-            "piece": None if reduced.ruling is None else reduced.ruling.name,
-        }
-        data["bounds_that_make_the_difference"] = list(answer.responsible)
-    return data
 
 
 def line(answer: LimitsAnswer) -> str:

@@ -20,6 +20,7 @@ from symscale.pages.formats.document import (
     Inline,
     Number,
     Table,
+    between,
     paragraph,
 )
 from symscale.pages.formulas import formula
@@ -195,17 +196,20 @@ def _variables(found: ProblemAnswer) -> list[Block]:
         for piece in found.pieces:
             rules = found.ruling is piece
             if q.symbol in piece.free:
-                rows.append((Formula(q.symbol), piece.name, _anything(piece.free[q.symbol]), ""))
+                ends = piece.free[q.symbol]
+                there = _between(ends, found.values, q.entry.unit) if rules else ""
+                rows.append((Formula(q.symbol), piece.name, _anything(ends), there))
                 continue
             for place in piece.places or (AnswerPlace((), piece.point),):
                 if q.symbol not in place.point:
                     continue
                 expr = place.point[q.symbol]
-                there: list[Inline] = [Formula(expr)]
-                there += [" where ", *_all(place.region)] if place.region else []
-                value = number_of(expr, found.values) if rules and not place.region else None
+                optimum: list[Inline] = [Formula(expr)]
+                optimum += [" where ", *_all(place.region)] if place.region else []
+                here = rules and place.holds(found.values)
+                value = number_of(expr, found.values) if here else None
                 shown: Cell = "" if value is None else Number(value, q.entry.unit)
-                rows.append((Formula(q.symbol), piece.name, there, shown))
+                rows.append((Formula(q.symbol), piece.name, optimum, shown))
     if not rows:
         return []
     columns = (
@@ -213,6 +217,11 @@ def _variables(found: ProblemAnswer) -> list[Block]:
         Column("optimum", wrap=True, share=0.4), Column("value"),
     )
     blocks: list[Block] = [Heading("Variables"), Table(columns, tuple(rows))]
+    for piece in found.pieces:
+        if piece.fixed:
+            products = _all([sp.Eq(*pair, evaluate=False) for pair in piece.fixed])
+            blocks.append(paragraph(f"Where '{piece.name}' rules, the variables that are free "
+                                    "go along with each other: ", *products, "."))
     ruling = found.ruling
     if ruling is not None:
         for x, entries in rounded_neighbours(found, ruling).items():
@@ -224,13 +233,25 @@ def _variables(found: ProblemAnswer) -> list[Block]:
     return blocks
 
 
+def _between(ends: FreeVariable, values: Mapping[sp.Symbol, sp.Rational], unit: str) -> Cell:
+    """Between what numbers a variable lies that the optimum leaves free."""
+    lower, upper = (
+        [v for e in side if (v := number_of(e, values)) is not None]
+        for side in (ends.lower, ends.upper)
+    )
+    if ends.bounded or len(lower) < len(ends.lower) or len(upper) < len(ends.upper):
+        return ""
+    return between(lower, upper, unit)
+
+
 def _anything(ends: FreeVariable) -> list[Inline]:
     """Between what a variable lies that the optimum leaves free."""
-    words: list[Inline] = ["anything"]
+    words: list[Inline] = ["anything" if ends.lower or ends.upper else "anything above 0"]
     for side, word in ((ends.lower, " from "), (ends.upper, " up to ")):
         if side:
-            words += [word, "the greatest of " if len(side) > 1 and word == " from " else "",
-                      "the least of " if len(side) > 1 and word == " up to " else ""]
+            many = {" from ": "the greatest of ", " up to ": "the least of "}[word]
+            words += [" to " if word == " up to " and ends.lower else word]
+            words += [many] if len(side) > 1 else []
             for k, end in enumerate(side):
                 words += [", " if k else "", Formula(end)]
     return [*words, " within its constraints" if ends.bounded else ""]

@@ -138,6 +138,17 @@ def _piece_data(found: ProblemAnswer, piece: AnswerPiece) -> Json:
             }
             for x, ends in piece.free.items()
         },
+        "fixed_products": [
+            {**formula_data(product), "equals": formula_data(value)}
+            for product, value in piece.fixed
+        ],
+        "points": [
+            {
+                "region": [formula_data(relation) for relation in place.region],
+                "point": {str(x): formula_data(e) for x, e in place.point.items()},
+            }
+            for place in piece.places
+        ],
         "rules": None if not found.has_numbers else found.ruling is piece,
     }
 
@@ -158,7 +169,11 @@ def _variable_data(found: ProblemAnswer, q: ProblemSymbol) -> Json:
     entry: dict[str, Json] = {
         "unit": q.entry.unit,
         "meaning": q.entry.meaning,
-        "optimum": {**(chosen if isinstance(chosen, dict) else nothing), "by_piece": by_piece},
+        "optimum": {
+            **(chosen if isinstance(chosen, dict) else nothing),
+            "unique": None if shown is None else q.symbol not in shown.free,
+            "by_piece": by_piece,
+        },
     }
     if q.integer and ruling is not None:
         entry["integer"] = [

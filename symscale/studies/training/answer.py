@@ -11,6 +11,12 @@ from symscale.algebra.certify.theorems import Theorems, of_limit
 from symscale.algebra.products.attained import OptimalPoint, optimal_point
 from symscale.algebra.products.limit import Limit, Piece
 from symscale.algebra.products.program import Program
+from symscale.algebra.products.ranges import (
+    FixedProduct,
+    OptimalRange,
+    fixed_products,
+    ranges,
+)
 from symscale.algebra.products.solve import solve
 from symscale.answers import Answer
 from symscale.errors import InputError
@@ -99,6 +105,16 @@ class LimitsAnswer(Answer):
         if self.values is None or self.ruling is None:
             return None
         return optimal_point(self.program, self.values)
+
+    @cached_property
+    def free(self) -> Mapping[sp.Symbol, OptimalRange]:
+        """Between what the variables lie that the limit leaves free, where a piece rules."""
+        return {} if self.ruling is None else ranges(self.limit, self.ruling)
+
+    @cached_property
+    def fixed(self) -> tuple[FixedProduct, ...]:
+        """Products of such variables that the limit does not leave free."""
+        return () if self.ruling is None else fixed_products(self.limit, self.ruling)
 
     @cached_property
     def theorems(self) -> Theorems:
