@@ -6,6 +6,7 @@ from pathlib import Path
 
 import sympy as sp
 
+from commands import run
 from symscale.algebra.products.limit import Condition
 from symscale.pages.formats.json import condition_data
 from symscale.pages.formulas import formula
@@ -13,7 +14,6 @@ from symscale.pages.formulas.mathml import mathml
 from symscale.pages.of.functions import problem_functions
 from symscale.problems.answer import answer
 from symscale.problems.file import problem_of_text
-from tests.support.commands import run
 
 FREE = """
 title = "t"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.commands import run
+from commands import run
 
 
 @pytest.mark.parametrize("name", ["kinds-of-answers", "edge-and-slack"])
