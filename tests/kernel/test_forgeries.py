@@ -736,6 +736,11 @@ FORGERIES: dict[str, tuple[Data, str]] = {
         ),
         "a case for each",
     ),
+    "tree of nothing": (file(SOME, cover({}), about=BETWEEN), "a cover's tree lacks"),
+    "contradiction and more": (
+        file(SOME, cover({"contradiction": {}, "note": "sure"}), about=BETWEEN),
+        "unknown key",
+    ),
     "least of nothing": (
         file(SOME, cover({"least": [], "cases": []}), about=BETWEEN),
         "one at least",

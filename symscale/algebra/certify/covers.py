@@ -56,7 +56,7 @@ def cover_of(data: Data) -> Data | None:
             theorems[t["name"]] = [_literal(row) for row in rows]
     except ValueError:
         return None  # an exponent with symbols
-    search = _Search(theorems)
+    search = _CoverSearch(theorems)
     tree = search.tree({})
     if tree is None:
         return None
@@ -67,7 +67,7 @@ def cover_of(data: Data) -> Data | None:
 
 
 @dataclass
-class _Search:
+class _CoverSearch:
     """The search of a cover.
 
     Attributes:
