@@ -21,10 +21,11 @@ def test_ends_of_ranges_are_taken_and_nothing_beyond_them() -> None:
     N = symbol("N")  # the notation's name
     limit = solve(Program(
         "demo", "", "maximize", Monomial.of(symbol("T")), (symbol("T"), N),
-        tuple(at_most(n, *(symbol(s) if isinstance(s, str) else s for s in sides), "")
-              for n, *sides in (
-                  ("peak", "T", "N"), ("first", "N", "C"), ("second", "N", "K"),
-                  ("energy", "T", "J"))),
+        (
+            at_most("peak", symbol("T"), N, ""), at_most("first", N, symbol("C"), ""),
+            at_most("second", N, symbol("K"), ""),
+            at_most("energy", symbol("T"), symbol("J"), ""),
+        ),
     ))
     (ends,) = ranges(limit, limit.piece("energy")).values()
     low = max(m.evaluate(numbers) for m in ends.least)

@@ -106,7 +106,7 @@ def test_json_has_the_keys_of_limits_and_more(name: str) -> None:
     pieces = {p["name"] for p in data["pieces"]}
     assert len(pieces) == len(data["pieces"])
     for entry in data["variables"].values():
-        assert set(entry["optimum"]) == {"latex", "sympy", "value", "by_piece"}
+        assert set(entry["optimum"]) == {"latex", "sympy", "value", "unique", "by_piece"}
         assert set(entry["optimum"]["by_piece"]) == pieces
 
 
