@@ -463,7 +463,8 @@ def test_sweeps_that_are_refused() -> None:
 def test_certificates_hold(name: str, tmp_path: Path) -> None:
     path = tmp_path / "proof.json"
     done = run("solve", str(PROBLEMS / f"{name}.toml"), "--certificate", str(path))
-    assert (done.code, done.err) == (0, "")
+    said = "symscale: the kernel does not show: cover\n" if name == "pipeline-microbatches" else ""
+    assert (done.code, done.err) == (0, said)
     assert "theorems hold" in result("check", str(path)).splitlines()[-1]
     assert "use --force" in refused("solve", MIXED, "--certificate", str(path))
 
@@ -472,10 +473,8 @@ def test_certificates_of_what_has_no_closed_form(tmp_path: Path) -> None:
     problem, path = tmp_path / "own.toml", tmp_path / "proof.json"
     problem.write_text('minimize = "x + 2*x^2 + 1/x"\n[variables]\nx = {}\n', encoding="utf-8")
     done = run("solve", str(problem), "--certificate", str(path))
-    assert done.code == 0
-    (line,) = done.err.splitlines()
-    assert "prove the loose bound" in line
-    assert "holds: " in result("check", str(path))
+    assert (done.code, done.err) == (0, "")
+    assert 'holds: "no less than ' in result("check", str(path))
 
 
 # Files that are refused
