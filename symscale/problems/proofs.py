@@ -45,7 +45,7 @@ def theorems_of_sums(
         except SymscaleError:
             missing.append(piece.name)
     if bounds is not None and (missing or not complete):
-        write_bounds(writer, program, bounds)
+        missing += write_bounds(writer, program, bounds)
     data = writer.data(title)
     cover = cover_of(data) if complete and not missing else None
     if cover is not None:

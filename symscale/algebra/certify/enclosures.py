@@ -6,7 +6,6 @@ worse than its optimum: k times each term is at most 1.
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 import sympy as sp
@@ -27,14 +26,30 @@ from symscale.kernel.problem import OBJECTIVE
 _UNIT = sp.Integer(1)
 
 
-def write_bounds(writer: CertificateWriter, program: GeometricProgram, bounds: Bounds) -> None:
-    """Write what the enclosing bounds say of a program; what cannot be shown is left out."""
+def write_bounds(
+    writer: CertificateWriter, program: GeometricProgram, bounds: Bounds
+) -> list[str]:
+    """Write what the enclosing bounds say of a program; return what could not be written."""
+    missing: list[str] = []
     for piece in bounds.loose.pieces:
-        with suppress(FormulaError):
+        try:
             _write_loose(writer, program, bounds.loose, piece)
+        except FormulaError:
+            missing.append(_better(program, piece))
     for piece in () if bounds.nowhere else bounds.tight.pieces:
-        with suppress(FormulaError):
+        try:
             _write_tight(writer, program, bounds.tight, piece)
+        except FormulaError:
+            missing.append(_reached(piece))
+    return missing
+
+
+def _better(program: GeometricProgram, piece: Piece) -> str:
+    return f"{'no more than' if program.inverse else 'no less than'} {piece.name}"
+
+
+def _reached(piece: Piece) -> str:
+    return f"some point reaches {piece.name}"
 
 
 def _write_loose(
@@ -63,8 +78,8 @@ def _write_loose(
         for term, share in zip(terms, shares, strict=True):
             cost = cost * term**share
     value = cost**-1 if program.inverse else cost
-    word = "no more than" if program.inverse else "no less than"
-    writer.bound(f"{word} {piece.name}", value, multipliers, (), witness, weights=weights)
+    name = _better(program, piece)
+    writer.bound(name, value, multipliers, (), witness, weights=weights)
 
 
 def _sums(program: GeometricProgram) -> list[tuple[str, tuple[Monomial, ...]]]:
@@ -103,7 +118,7 @@ def _write_tight(
                     slacks[c.name] = proof
         cost = piece.bound**-1 if program.inverse else piece.bound
         gap = _below([t.substitute(at) for t in program.objective], cost, premises)
-        label = f"some point reaches {piece.name}" + (f" ({number})" if len(points) > 1 else "")
+        label = _reached(piece) + (f" ({number})" if len(points) > 1 else "")
         writer.feasible(label, piece.bound, at, slacks, gap, hypotheses, witness)
 
 
