@@ -18,6 +18,7 @@ from symscale.errors import FormulaError, InfeasibleError, RegionError, Unbounde
 
 Values = Mapping[sp.Symbol, sp.Expr]
 _LONGEST = 300
+_PLAIN = 10**60  # numbers above are not written in decimal digits
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,11 @@ def comparison_text(ratio: Monomial, sign: str) -> str:
     try:
         return f"{below.expr} {sign} {above.expr}"
     except ValueError:  # an integer of more digits than Python prints
-        factors = ((hex(int(a)) if a.is_Integer else a, e) for a, e in ratio.powers)
-        return " * ".join(f"{a}^({e})" for a, e in factors) + f" {sign} 1"
+        # Each number by itself, in hexadecimal where it is too long as well.
+        bases = [hex(int(a)) if a.is_Integer and a > _PLAIN else a for a, _ in ratio.powers]
+        powers = [e for _, e in ratio.powers]
+        factors = [f"{a}^({e})" for a, e in zip(bases, powers, strict=True)]
+        return f"{' * '.join(factors)} {sign} 1"
 
 
 def domain_conditions(domain: Domain) -> tuple[Condition, ...]:
