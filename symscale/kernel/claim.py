@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from symscale.kernel.limits import Refused, shown
+from symscale.kernel.limits import Refused, shown, spend
 from symscale.kernel.polynomials import Exponent
 from symscale.kernel.problem import OBJECTIVE, StatedProblem, UnitConstraint
 from symscale.kernel.read import as_dict, as_list, as_object
@@ -160,9 +160,11 @@ class Claim:
 
     def slope(self, term: Product, direction: Mapping[str, Exponent]) -> int:
         """The sign of the power by which a term changes."""
+        spend(1 + len(term))
         total: Exponent = Fraction(0)
-        for x, e in direction.items():
-            total = total + e * term.get(x, Fraction(0))
+        for x, e in term.items():
+            if x in direction:
+                total = total + e * direction[str(x)]
         return self.region.sign(total)
 
     def feasible(self, kept: Callable[[UnitConstraint], tuple[Product, ...]]) -> None:

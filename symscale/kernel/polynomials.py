@@ -126,6 +126,7 @@ def symbol(name: str) -> Exponent:
 
 
 def _sum(first: Polynomial, second: Polynomial) -> Polynomial:
+    spend(1 + (len(first) + len(second)) // 16)
     total = dict(first)
     for m, c in second.items():
         value = total.get(m, 0) + c

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection
 from fractions import Fraction
 from typing import Any
@@ -40,8 +41,8 @@ def read_json(text: str) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [k for k, _ in pairs]
-        raise Refused(f"the key {shown(next(k for k in keys if keys.count(k) > 1))} stands twice")
+        twice = next(k for k, count in Counter(k for k, _ in pairs).items() if count > 1)
+        raise Refused(f"the key {shown(twice)} stands twice")
     return found
 
 
@@ -87,6 +88,8 @@ def as_name(data: object) -> str:
     """A name: a letter, then letters, digits and underscores."""
     if not isinstance(data, str) or not _NAME.match(data):
         raise Refused(f"{shown(data)} is no name; a name matches [A-Za-z][A-Za-z0-9_]*")
+    if data == "oo":
+        raise Refused("'oo' is no name, but means infinity")
     return data
 
 

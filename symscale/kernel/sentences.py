@@ -144,6 +144,14 @@ def _values(point: Mapping[str, Product]) -> str:
     return ", ".join(f"{x} = {product(p)}" for x, p in point.items()) or "no variable"
 
 
+def _fresh(name: str, scope: Declarations) -> str:
+    """A name that means nothing else in the file."""
+    taken = {*scope.variables, *scope.box, *scope.abbreviations, *scope.used_names}
+    while name in taken:
+        name += "_"
+    return name
+
+
 def _direction(data: Mapping[str, Exponent], t: str) -> str:
     return ", ".join(f"{x} times {t}^({exponent(e)})" for x, e in data.items())
 
@@ -188,14 +196,15 @@ def _feasible(shown: Proved, problem: StatedProblem | None) -> str:
 def _infimum(shown: Proved, problem: StatedProblem | None) -> str:
     assert problem is not None  # noqa: S101
     relation = ">" if problem.sense == "minimize" else "<"
+    t, s = (_fresh(name, shown.region.scope) for name in "ts")
     text = (
         f"every feasible point has {objective(problem)} {relation} "
         f"{product(shown.data['value'])}, and feasible points come as close to it as one "
-        f"likes: from {_values(shown.data['point'])} with t -> oo and "
-        f"{_direction(shown.data['direction'], 't')}"
+        f"likes: from {_values(shown.data['point'])} with {t} -> oo and "
+        f"{_direction(shown.data['direction'], t)}"
     )
     shrink = shown.data.get("shrink")
-    return f"{text}, and s -> 1 from below with {_direction(shrink, 's')}" if shrink else text
+    return f"{text}, and {s} -> 1 from below with {_direction(shrink, s)}" if shrink else text
 
 
 def _infeasible(shown: Proved, problem: StatedProblem | None) -> str:
@@ -205,10 +214,11 @@ def _infeasible(shown: Proved, problem: StatedProblem | None) -> str:
 def _unbounded(shown: Proved, problem: StatedProblem | None) -> str:
     assert problem is not None  # noqa: S101
     end = "close to 0" if problem.sense == "minimize" else "far towards infinity"
+    t = _fresh("t", shown.region.scope)
     return (
         f"feasible points bring {objective(problem)} as {end} as one likes: from "
-        f"{_values(shown.data['point'])} with t -> oo and "
-        f"{_direction(shown.data['direction'], 't')}"
+        f"{_values(shown.data['point'])} with {t} -> oo and "
+        f"{_direction(shown.data['direction'], t)}"
     )
 
 

@@ -221,6 +221,7 @@ class Place:
         Raises:
             Refused: If it is not told with reasonable work, or a name has no value.
         """
+        spend(1 + len(terms) // 8)
         found = self._put(terms)
         signs = {c > 0 for c, _ in found if isinstance(c, Fraction)}
         if len(signs) < 2:  # every product is positive

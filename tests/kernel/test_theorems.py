@@ -205,6 +205,33 @@ def test_what_vanishes_altogether_along_a_direction() -> None:
     assert "bring 1/x as close to 0 as one likes" in sentence(ray, about=above)
 
 
+def test_what_goes_to_its_limit_has_a_name_of_its_own() -> None:
+    """A parameter that is called t or s is not what grows, or shrinks."""
+    about = problem(
+        "maximize",
+        "x t_",
+        [{"x": "1"}],
+        constraint("c", {"x": "1", "t": "-1"}, {"s": "1", "t_": "-1"}),
+    )
+    found = theorem(
+        "infimum",
+        "t=1 s=2",
+        value={"t": "1"},
+        multipliers=multipliers(c="1"),
+        weights={"c": [{}, None]},
+        direction={"t_": "1"},
+        shrink={"x": "1"},
+        point={"x": {"t": "1"}, "t_": {}},
+        slacks={},
+    )
+    text = sentence(found, about=about)
+    assert "with t__ -> oo and t_ times t__^(1)" in text
+    assert "s_ -> 1 from below with x times s_^(1)" in text
+    ray = theorem("unbounded", "", direction={"t": "1"}, point={"t": {}}, slacks={})
+    about = problem("maximize", "t", [{"t": "1"}])
+    assert "t_ -> oo and t times t_^(1)" in sentence(ray, about=about)
+
+
 def test_an_objective_without_a_bound() -> None:
     about = problem(
         "maximize",

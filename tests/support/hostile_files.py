@@ -167,6 +167,9 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     "v3 one key again and again": lambda: _deep(
         "{" + ",".join(f'"k{k}":1' for k in range(110_000)) + ',"k0":1}'
     ),
+    "v3 a key twice at the end": lambda: _deep(
+        "{" + ",".join(f'"k{k}":1' for k in range(110_000)) + ',"z":1,"z":1}'
+    ),
     "v3 too large": lambda: theorems_of(title="x" * 2_100_000),
     "v3 huge number": lambda: theorems_of(identity([{"product": {_DIGITS: "1"}}])),
     "v3 huge exponent": lambda: theorems_of(identity([{"coefficient": _DIGITS}])),
