@@ -28,6 +28,8 @@ def run_campaign(title: str, *tests: str, without: str = "none") -> None:
     )  # fmt: skip
     if done.returncode:
         sys.stdout.write(done.stdout)
+    for counts in re.findall(r"^counts: .*", done.stdout, re.MULTILINE):
+        print(counts)
     counts = re.findall(r"(\d+ (?:passed|failed|skipped|errors?))", done.stdout)
     print(f"{title}: {asked.count} cases a test from seed {asked.seed}; "
           f"tests: {', '.join(counts) or 'none'}; {time.monotonic() - start:.0f} s")  # fmt: skip
