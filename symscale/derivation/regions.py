@@ -25,8 +25,7 @@ def intervals(
         weights: The powers to which its premises are raised.
 
     Example:
-        >>> from symscale.algebra.certify.theorems import PieceProof
-    from symscale.algebra.exact.domain import Interval
+        >>> from symscale.algebra.exact.domain import Interval
         >>> from symscale.language.symbols import symbols
         >>> T, N, alpha = symbols("T N alpha")
         >>> domain = Domain(exponents={alpha: Interval(None, sp.Rational(1, 2))})

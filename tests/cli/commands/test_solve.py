@@ -473,7 +473,8 @@ def test_certificates_of_what_has_no_closed_form(tmp_path: Path) -> None:
     problem, path = tmp_path / "own.toml", tmp_path / "proof.json"
     problem.write_text('minimize = "x + 2*x^2 + 1/x"\n[variables]\nx = {}\n', encoding="utf-8")
     done = run("solve", str(problem), "--certificate", str(path))
-    assert (done.code, done.err) == (0, "")
+    assert done.code == 0
+    assert "does not show: some point reaches" in done.err  # irrational numbers decide there
     assert 'holds: "no less than ' in result("check", str(path))
 
 
