@@ -383,6 +383,10 @@ def test_parameters_tied_by_an_equality() -> None:
         f"{EVERY} with A^2 == B: the point x = A is feasible and has x = A"
     )
     assert "not satisfied" in reason({**found, "slacks": {"d": {"tied": "1"}}}, about=about)
+    leaf = {"theorem": "it", "proofs": {}}
+    cover = theorem("cover", "A=2 B=4", "all", [tied], tree=leaf)
+    assert sentence(found, cover, about=about).endswith('applies: "it" (attained)')
+    assert "no equality that is known" in reason(found, {**cover, "region": []}, about=about)
     untied = {**found, "region": [{**tied, "relation": ">="}], "witness": {"A": "3", "B": "4"}}
     assert "is no equality" in reason(untied, about=about)
     # Sums that are equal, as 1 + 2 = 3, are compared exactly at the witness.
