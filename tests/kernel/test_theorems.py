@@ -203,6 +203,11 @@ def test_what_vanishes_altogether_along_a_direction() -> None:
     above = problem("minimize", "x", [{"x": "-1"}], vanishing)
     ray = theorem("unbounded", "d=1", direction={"x": "1"}, point={"x": {"d": "1"}}, slacks={})
     assert "bring 1/x as close to 0 as one likes" in sentence(ray, about=above)
+    fixed = problem("maximize", "x y", [{"y": "1"}], constraint("c", {"x": "1"}, relation="=="))
+    along = theorem("unbounded", "", direction={"y": "1"}, point={"x": {}, "y": {}}, slacks={})
+    assert "bring y as far towards infinity" in sentence(along, about=fixed)
+    astray = {**along, "direction": {"y": "1", "x": "-1"}}
+    assert "fails in the end" in reason(astray, about=fixed)
 
 
 def test_what_goes_to_its_limit_has_a_name_of_its_own() -> None:
