@@ -158,6 +158,8 @@ def test_quotients_are_plain_and_constants_are_numbers() -> None:
     half: Box = {"e": (None, Fraction(1, 2))}
     first, second = read_exponent("1/(1 - 2*e)", half), read_exponent("-1/(2*e - 1)", half)
     assert hash(first) == hash(second)
+    assert first == second
+    assert first != read_exponent("1/(1 - 3*e)", {"e": (None, Fraction(1, 3))})
 
 
 @pytest.mark.parametrize(
