@@ -159,7 +159,7 @@ def _direction(data: Mapping[str, Exponent], t: str) -> str:
 def sentence(shown: Proved, problem: StatedProblem | None) -> str:
     """What a theorem says, in full, with its region and quantifiers."""
     data, region = shown.data, shown.region
-    head, body = _quantifiers(region), _BODIES[shown.kind](shown, problem)
+    head, body = _quantifiers(region), _body(shown, problem)
     sums = [c.terms for c in region.conditions.values()]
     sums += [data.get("left", ()), data.get("right", ())]
     products = [data.get("value", ONE), *data.get("point", {}).values()]
@@ -167,14 +167,12 @@ def sentence(shown: Proved, problem: StatedProblem | None) -> str:
     return f"{head}: {body}{_where(region.scope, region.scope.used(*products))}"
 
 
-def _bound(shown: Proved, problem: StatedProblem | None) -> str:
-    assert problem is not None  # noqa: S101  # a theorem of a problem has one
+def _bound(shown: Proved, problem: StatedProblem) -> str:
     relation, value = ">=" if problem.sense == "minimize" else "<=", product(shown.data["value"])
     return f"every feasible point has {objective(problem)} {relation} {value}"
 
 
-def _attained(shown: Proved, problem: StatedProblem | None) -> str:
-    assert problem is not None  # noqa: S101
+def _attained(shown: Proved, problem: StatedProblem) -> str:
     text = (
         f"the point {_values(shown.data['point'])} is feasible and has {objective(problem)} = "
         f"{product(shown.data['value'])}"
@@ -184,8 +182,7 @@ def _attained(shown: Proved, problem: StatedProblem | None) -> str:
     return text
 
 
-def _feasible(shown: Proved, problem: StatedProblem | None) -> str:
-    assert problem is not None  # noqa: S101
+def _feasible(shown: Proved, problem: StatedProblem) -> str:
     relation = "<=" if problem.sense == "minimize" else ">="
     return (
         f"the point {_values(shown.data['point'])} is feasible and has {objective(problem)} "
@@ -193,8 +190,7 @@ def _feasible(shown: Proved, problem: StatedProblem | None) -> str:
     )
 
 
-def _infimum(shown: Proved, problem: StatedProblem | None) -> str:
-    assert problem is not None  # noqa: S101
+def _infimum(shown: Proved, problem: StatedProblem) -> str:
     relation = ">" if problem.sense == "minimize" else "<"
     t, s = (_fresh(name, shown.region.scope) for name in "ts")
     text = (
@@ -207,12 +203,11 @@ def _infimum(shown: Proved, problem: StatedProblem | None) -> str:
     return f"{text}, and {s} -> 1 from below with {_direction(shrink, s)}" if shrink else text
 
 
-def _infeasible(shown: Proved, problem: StatedProblem | None) -> str:
+def _infeasible(shown: Proved, problem: StatedProblem) -> str:
     return "no point is feasible"
 
 
-def _unbounded(shown: Proved, problem: StatedProblem | None) -> str:
-    assert problem is not None  # noqa: S101
+def _unbounded(shown: Proved, problem: StatedProblem) -> str:
     end = "close to 0" if problem.sense == "minimize" else "far towards infinity"
     t = _fresh("t", shown.region.scope)
     return (
@@ -222,19 +217,24 @@ def _unbounded(shown: Proved, problem: StatedProblem | None) -> str:
     )
 
 
-def _cover(shown: Proved, problem: StatedProblem | None) -> str:
+def _cover(shown: Proved) -> str:
     kinds = {t.name: "optimum" if t.data.get("bound") else t.kind for t in shown.data["theorems"]}
     names = ", ".join(f"{quoted(name)} ({kind})" for name, kind in kinds.items())
     return f"at least one of these theorems applies: {names}"
 
 
-def _compared(shown: Proved, problem: StatedProblem | None) -> str:
+def _compared(shown: Proved) -> str:
     relation = shown.data.get("relation", "=")
     return f"{terms(shown.data['left'])} {relation} {terms(shown.data['right'])}"
 
 
-_BODIES = {
+_OF_A_PROBLEM = {
     "bound": _bound, "attained": _attained, "feasible": _feasible, "infimum": _infimum,
-    "infeasible": _infeasible, "unbounded": _unbounded, "cover": _cover,
-    "identity": _compared, "inequality": _compared,
+    "infeasible": _infeasible, "unbounded": _unbounded,
 }  # fmt: skip
+
+
+def _body(shown: Proved, problem: StatedProblem | None) -> str:
+    if problem is not None and shown.kind in _OF_A_PROBLEM:
+        return _OF_A_PROBLEM[shown.kind](shown, problem)
+    return _cover(shown) if shown.kind == "cover" else _compared(shown)

@@ -45,7 +45,7 @@ _KINDS = {
     "infimum": ("infimum", "infima"), "feasible": ("feasible point", "feasible points"),
     "infeasible": ("case without a feasible point", "cases without a feasible point"),
     "unbounded": ("case without a bound", "cases without a bound"),
-    "cover": ("cover of all parameters", "covers"),
+    "cover": ("cover", "covers"),
 }  # fmt: skip
 
 
@@ -87,11 +87,21 @@ class Certificates:
             return " ".join(["The kernel shows nothing of this answer.", *self._missing()])
         counts = Counter(f.kind for f in self.theorems.verdict.findings)
         parts = [f"{n} {_KINDS[kind][n > 1]}" for kind in _KINDS if (n := counts[kind])]
+        if counts["cover"]:
+            parts[-1] += " of the parameters in its region" if self._is_limited() else (
+                " of all parameters"
+            )
         total = sum(counts.values())
         shown = f"{total} theorem{'s' * (total > 1)}"
         return " ".join(
             [f"The kernel shows {shown} of this answer: {', '.join(parts)}.", *self._missing()]
         )
+
+    def _is_limited(self) -> bool:
+        """Whether a cover assumes conditions, such as that parameters are tied."""
+        theorems = (self.theorems.data or {}).get("theorems", ())
+        covers = [t for t in theorems if t["theorem"] == _COVER]
+        return any("terms" in row for t in covers for row in t["region"])
 
     def _missing(self) -> list[str]:
         missing = [f"'{name}'" for name in self.theorems.missing if name != _COVER]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import sympy as sp
 
+import symscale as ss
 from commands import run
 from symscale.algebra.products.limit import Condition
 from symscale.pages.formats.json import condition_data
@@ -14,6 +15,8 @@ from symscale.pages.formulas.mathml import mathml
 from symscale.pages.of.functions import problem_functions
 from symscale.problems.answer import answer
 from symscale.problems.file import problem_of_text
+
+PRODUCTS = Path(__file__).parents[1] / "data" / "products"
 
 FREE = """
 title = "t"
@@ -124,3 +127,13 @@ def test_tied_parameters_print_as_equal() -> None:
     assert callable(optimum)
     assert optimum(A=2, B=2, D=3) == 6
     assert math.isnan(optimum(A=2, B=3, D=3))
+
+
+def test_a_cover_of_tied_parameters_is_not_called_one_of_all() -> None:
+    """Where A = B is assumed, the cover says nothing of other parameters."""
+    said = {
+        name: ss.solve(str(PRODUCTS / f"{name}.toml")).certificates().summary()
+        for name in ("g-l12_eq_param_only", "g-l01")
+    }
+    assert "cover of the parameters in its region" in said["g-l12_eq_param_only"]
+    assert "cover of all parameters" in said["g-l01"]
