@@ -29,7 +29,9 @@ import sympy  # noqa: F401
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = ROOT / "symscale" / "kernel"
-TESTS = ("test_theorems.py", "test_forgeries.py", "test_kernel_arithmetic.py")
+TESTS = (
+    "test_theorems.py", "test_forgeries.py", "test_shares.py", "test_kernel_arithmetic.py",
+)  # fmt: skip
 PATIENCE = 120  # seconds of a mutant that does not end
 LEFT_ALONE = {"limits.py", "sentences.py", "__init__.py"}
 

@@ -7,14 +7,16 @@ from typing import Any
 from symscale.kernel.limits import Refused, shown, spend
 from symscale.kernel.polynomials import Exponent
 from symscale.kernel.problem import OBJECTIVE, StatedProblem, UnitConstraint
-from symscale.kernel.read import as_dict, as_list, as_object
+from symscale.kernel.read import as_dict, as_list, as_object, as_rational
 from symscale.kernel.region import MOST, ProofRegion
 from symscale.kernel.terms import (
     ONE,
+    Place,
     Product,
     Term,
     Terms,
     is_one,
+    of_number,
     power,
     put,
     same,
@@ -29,14 +31,18 @@ _UNIT = Fraction(1)
 class Claim:
     """A theorem about a problem while it is shown."""
 
-    def __init__(self, row: dict[str, Any], problem: StatedProblem, region: ProofRegion) -> None:
+    def __init__(
+        self, row: dict[str, Any], problem: StatedProblem, region: ProofRegion, witness: Place
+    ) -> None:
         self.row, self.problem, self.region, self.scope = row, problem, region, region.scope
+        self.witness = witness
         region.require_positive(*problem.products())
         self.lost = False  # whether a term was left out that makes the bound strict
         self.value: Product = ONE
         self.point: dict[str, Product] = {}
         self.direction: dict[str, Exponent] = {}
         self.shrink: dict[str, Exponent] = {}
+        self.facts: dict[str, Any] = {}  # what else its kind says
 
     def constraint(self, name: str) -> UnitConstraint:
         """The constraint of a name."""
@@ -44,14 +50,17 @@ class Claim:
             raise Refused(f"no constraint is named {shown(name)}")
         return self.problem.constraints[name]
 
+    def terms_of(self, name: str) -> tuple[Product, ...]:
+        """The terms of a constraint, or of the cost."""
+        return self.problem.cost if name == OBJECTIVE else self.constraint(name).terms
+
     # Bounds by weighted means: sum t_i >= prod (t_i/w_i)**w_i for weights w_i of sum 1.
 
     def weights(self) -> dict[str, tuple[Product | None, ...]]:
         """The weights that are given; None for a term that is left out."""
         found: dict[str, tuple[Product | None, ...]] = {}
         for name, rows in as_dict(self.row.get("weights", {}), "weights").items():
-            terms = self.problem.cost if name == OBJECTIVE else self.constraint(name).terms
-            if len(as_list(rows, "weights", MOST)) != len(terms):
+            if len(as_list(rows, "weights", MOST)) != len(self.terms_of(name)):
                 raise Refused(f"{name!r} has not as many terms as weights")
             if name != OBJECTIVE and self.constraint(name).relation == "==":
                 raise Refused(f"{name!r} is an equality and has no weights")
@@ -76,7 +85,7 @@ class Claim:
         return found, positive
 
     def bound(self) -> tuple[Product, Product]:
-        """Show that variables cancel; return the constant left by constant weights.
+        """Show what no cost is below; return the constant left by constant weights.
 
         Returns:
             The least of the cost, and what the constraints multiply to, both only where
@@ -84,21 +93,53 @@ class Claim:
         """
         weights = self.weights()
         multipliers, positive = self.multipliers()
-        sums = {name: self.constraint(name).terms for name in multipliers}
         if self.row["theorem"] != "infeasible":
-            sums[OBJECTIVE] = self.problem.cost
-            multipliers[OBJECTIVE] = [(_UNIT, ONE)]
-        unused = sorted(set(weights) - set(sums))
+            multipliers[OBJECTIVE], positive[OBJECTIVE] = [(_UNIT, ONE)], True
+        unused = sorted(set(weights) - set(multipliers))
         if unused:
             raise Refused(f"{unused[0]!r} has weights and no multiplier")
+        self.lost = any(None in shares and positive[name] for name, shares in weights.items())
+        kept = self._kept(weights, multipliers)
+        if "at" in self.row:
+            self._check_formal_point(kept)
+            return ONE, ONE
+        return self._constant(kept, multipliers)
+
+    def bound_by_shares(self, data: object, value: Product) -> None:
+        """Show that no cost is below a value's, by shares of terms that are numbers.
+
+        The shares of a sum, over their total, are its weights; the total is its multiplier.
+        """
+        weights: dict[str, tuple[Product | None, ...]] = {}
+        multipliers: dict[str, Terms] = {}
+        for name, rows in as_dict(data, "shares").items():
+            terms = self.terms_of(name)
+            shares = [as_rational(s) for s in as_list(rows, "shares", MOST)]
+            total = sum(shares, Fraction(0))
+            multipliers[name] = [(total, ONE)]
+            if len(shares) != len(terms):
+                raise Refused(f"{name!r} has not as many terms as shares")
+            if name != OBJECTIVE and self.constraint(name).relation == "==":
+                continue
+            if min(shares) < 0 or not total:
+                raise Refused(f"the shares of {name!r} are negative, or all zero")
+            weights[name] = tuple(of_number(s / total) if s else None for s in shares)
+        if multipliers.get(OBJECTIVE) != [(_UNIT, ONE)]:
+            raise Refused("the objective's shares do not add up to 1")
+        least = times(*self._constant(self._kept(weights, multipliers), multipliers))
+        ratio = times(self.problem.cost_of(value), power(least, -_UNIT))
+        self.region.show_at_most_one(ratio, {}, "the value, over what the shares give")
+
+    def _kept(
+        self, weights: Mapping[str, tuple[Product | None, ...]], multipliers: Mapping[str, Terms]
+    ) -> list[tuple[str, Product, Product]]:
+        """The terms that have weights, with these; all variables must cancel in them."""
         kept: list[tuple[str, Product, Product]] = []
-        for name, terms in sums.items():
-            shares = weights.get(name, (ONE,))
+        for name in multipliers:
+            terms, shares = self.terms_of(name), weights.get(name, (ONE,))
             if len(shares) != len(terms):
                 raise Refused(f"{name!r} is a sum and needs weights")
             kept += [(name, t, w) for t, w in zip(terms, shares, strict=True) if w is not None]
-            if None in shares and (name == OBJECTIVE or positive[name]):
-                self.lost = True
         for x in self.scope.variables:
             total = [
                 (c * t[x], times(p, w))
@@ -106,10 +147,7 @@ class Claim:
             ]
             if not vanishes(total, self.scope.abbreviations):
                 raise Refused(f"with these multipliers and weights {x} does not cancel")
-        if "at" in self.row:
-            self._check_formal_point(kept)
-            return ONE, ONE
-        return self._constant(kept, multipliers)
+        return kept
 
     def _constant(
         self, kept: list[tuple[str, Product, Product]], multipliers: dict[str, Terms]
@@ -131,7 +169,7 @@ class Claim:
         All powers of variables cancel in the product of the terms over their weights, so
         that this product is the same everywhere: what it is at these values.
         """
-        at = self._point(self.row["at"])
+        at = self.read_point(self.row["at"])
         for name, t, w in kept:
             wanted = times(w, self.problem.cost_of(self.value)) if name == OBJECTIVE else w
             if not self._equal(put(t, at), wanted):
@@ -144,7 +182,8 @@ class Claim:
 
     # Points.
 
-    def _point(self, data: object) -> dict[str, Product]:
+    def read_point(self, data: object) -> dict[str, Product]:
+        """Read a product of parameters for each variable."""
         found = {x: self.region.product(p) for x, p in as_dict(data, "a point").items()}
         if set(found) != set(self.scope.variables):
             raise Refused("a point gives a product to each variable, and to nothing else")
@@ -169,7 +208,7 @@ class Claim:
 
     def feasible(self, kept: Callable[[UnitConstraint], tuple[Product, ...]]) -> None:
         """Show that the point satisfies what is kept of each constraint."""
-        self.point = self._point(self.row["point"])
+        self.point = self.read_point(self.row["point"])
         slacks = as_dict(self.row["slacks"], "slacks")
         for name in slacks:
             self.constraint(name)

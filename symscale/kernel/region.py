@@ -3,11 +3,18 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from symscale.kernel.exponents import read_exponent
 from symscale.kernel.limits import Refused, shown, spend
 from symscale.kernel.numbers import compare_with_one, factored
 from symscale.kernel.polynomials import Box, Exponent, bounded, sign
-from symscale.kernel.read import as_dict, as_line, as_list, as_name, as_object, as_rational
+from symscale.kernel.read import (
+    as_dict,
+    as_line,
+    as_list,
+    as_name,
+    as_object,
+    as_rational,
+    read_exponent,
+)
 from symscale.kernel.terms import (
     ONE,
     Place,
@@ -355,7 +362,7 @@ def read_region(data: object, scope: Declarations) -> ProofRegion:
     return region
 
 
-def check_witness(data: object, region: ProofRegion) -> dict[str, Fraction]:
+def check_witness(data: object, region: ProofRegion) -> Place:
     """The witness must lie in the domain, and strictly in the region.
 
     Without it a statement about no parameters at all would pass for a theorem.
@@ -387,4 +394,4 @@ def check_witness(data: object, region: ProofRegion) -> dict[str, Fraction]:
             holds = side > 0 or (side == 0 and granted and not condition.strict)
         if not holds:
             raise Refused(f"the witness does not satisfy the condition {condition.name!r}")
-    return values
+    return place

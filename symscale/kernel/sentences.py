@@ -223,6 +223,29 @@ def _cover(shown: Proved) -> str:
     return f"at least one of these theorems applies: {names}"
 
 
+def _percent(share: Fraction) -> str:
+    """A share in percent, as a decimal number where it is one."""
+    found = 100 * share
+    places = next((k for k in range(7) if 10**k % found.denominator == 0), None)
+    if places is None:
+        return f"{found} %"
+    digits = f"{found.numerator * 10**places // found.denominator:0{places + 1}d}"
+    whole, rest = digits[: len(digits) - places], digits[len(digits) - places :]
+    return f"{whole}.{rest} %" if rest else f"{whole} %"
+
+
+def _tangent(shown: Proved, problem: StatedProblem) -> str:
+    numbers = ", ".join(f"{name} = {v}" for name, v in shown.data["witness"].items())
+    sides = [f"its {objective(problem)}", "that bound"]
+    if problem.sense != "minimize":
+        sides.reverse()
+    return (
+        f"{_bound(shown, problem)}; {f'at {numbers} ' if numbers else ''}the point "
+        f"{_values(shown.data['point'])} is feasible, and {sides[0]} is at most "
+        f"{_percent(shown.data['within'])} above {sides[1]}"
+    )
+
+
 def _compared(shown: Proved) -> str:
     relation = shown.data.get("relation", "=")
     return f"{terms(shown.data['left'])} {relation} {terms(shown.data['right'])}"
@@ -230,7 +253,7 @@ def _compared(shown: Proved) -> str:
 
 _OF_A_PROBLEM = {
     "bound": _bound, "attained": _attained, "feasible": _feasible, "infimum": _infimum,
-    "infeasible": _infeasible, "unbounded": _unbounded,
+    "infeasible": _infeasible, "unbounded": _unbounded, "tangent": _tangent,
 }  # fmt: skip
 
 

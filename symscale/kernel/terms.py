@@ -213,7 +213,7 @@ class Place:
     def __init__(self, values: Mapping[str, Fraction], abbreviations: Abbreviations) -> None:
         self.values, self.abbreviations = values, abbreviations
         self._inside: dict[str, Terms] = {}
-        self._known: dict[tuple[str, int], Range] = {}
+        self._known: dict[tuple[Base, int], Range] = {}
 
     def sign(self, terms: Terms) -> int:
         """The sign of a sum: -1, 0 or 1.
@@ -265,10 +265,11 @@ class Place:
         return rounded((low, high), 2 * bits)
 
     def _log2(self, base: Base, bits: int) -> Range:
-        if isinstance(base, int):
-            return log2_of_range((Fraction(base), Fraction(base)), bits)
         if (base, bits) not in self._known:
-            self._known[base, bits] = log2_of_range(self._range(self._inside[base], bits), bits)
+            found = (Fraction(base), Fraction(base)) if isinstance(base, int) else (
+                self._range(self._inside[base], bits)
+            )
+            self._known[base, bits] = log2_of_range(found, bits)
         return self._known[base, bits]
 
 

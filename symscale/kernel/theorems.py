@@ -17,6 +17,7 @@ from symscale.kernel.region import (
     check_witness,
     read_region,
 )
+from symscale.kernel.shares import show_tangent
 from symscale.kernel.terms import ONE, Product, Terms, power, same, scaled, vanishes
 
 _UNIT = Fraction(1)
@@ -106,16 +107,18 @@ def _unbounded(claim: Claim) -> None:
     claim.feasible(_whole)
 
 
+_POINT = ("value", "point", "slacks")
 _BOUND = ("value", "multipliers"), ("weights", "at")
 _OF_A_PROBLEM: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Callable[[Claim], None]]] = {
     "bound": (*_BOUND, _bound),
-    "attained": (("value", "point", "slacks"), (), _attained),
-    "feasible": (("value", "point", "slacks", "gap"), (), _feasible),
+    "attained": (_POINT, (), _attained),
+    "feasible": ((*_POINT, "gap"), (), _feasible),
     "infimum": (
         (*_BOUND[0], "direction", "point", "slacks"), (*_BOUND[1], "shrink"), _infimum,
     ),
     "infeasible": (("multipliers", "excess"), ("weights",), _infeasible),
     "unbounded": (("direction", "point", "slacks"), (), _unbounded),
+    "tangent": (("shares", "value", "point", "within"), (), show_tangent),
 }  # fmt: skip
 """For each kind the keys of its data, those that may be absent, and what shows it."""
 
@@ -154,16 +157,16 @@ def show(
         raise Refused(f"{shown(kind)} is no kind of theorem")
     row = as_object(data, "a theorem", (*_HEAD, *keys), optional)
     region = read_region(row["region"], scope)
-    check_witness(row["witness"], region)
+    witness = check_witness(row["witness"], region)
     proved = Proved(kind, as_line(row["name"]), region, dict(row))
     if kind in _OF_A_PROBLEM:
         if problem is None:
             raise Refused("the file has no problem")
-        claim = Claim(row, problem, region)
+        claim = Claim(row, problem, region, witness)
         test(claim)
         proved.data |= {
             "value": claim.value, "point": claim.point, "direction": claim.direction,
-            "shrink": claim.shrink,
+            "shrink": claim.shrink, "witness": witness.values, **claim.facts,
         }  # fmt: skip
         if kind == "attained":
             proved.data["bound"] = _bound_of(proved, known)

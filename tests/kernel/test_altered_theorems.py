@@ -111,6 +111,9 @@ def wrong_theorems(data: Data, theorem: Data) -> Iterator[Data]:
         case "cover" if len(set(leaves(theorem["tree"]))) > 1:
             for name in set(leaves(theorem["tree"])):
                 yield {**theorem, "tree": {"theorem": name}}
+        case "tangent":
+            yield {**theorem, "within": "0"}
+            yield {**theorem, "value": {**value, "101": "1" if least else "-1", "100": "0"}}
         case "identity":
             yield {**theorem, "left": theorem["left"] * 2}
         case "inequality":
@@ -125,4 +128,4 @@ def test_the_judge_sees_what_is_false() -> None:
             for wrong in wrong_theorems(data, theorem):
                 assert Judge(data, wrong, "").fault(10), wrong
                 tried[theorem["theorem"]] += 1
-    assert len(tried) == 9
+    assert len(tried) == 10

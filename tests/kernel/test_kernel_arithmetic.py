@@ -10,7 +10,6 @@ import mpmath as mp
 import pytest
 import sympy as sp
 
-from symscale.kernel.exponents import read_exponent
 from symscale.kernel.limits import Refused, budget
 from symscale.kernel.numbers import (
     compare_with_one,
@@ -21,6 +20,7 @@ from symscale.kernel.numbers import (
     rounded,
 )
 from symscale.kernel.polynomials import Box, Exponent, bounded, names_in, quotient, sign, value_at
+from symscale.kernel.read import read_exponent
 from symscale.kernel.terms import Place, Product, Terms, times, vanishes
 
 E = sp.Symbol("e")

@@ -21,7 +21,8 @@ _SENSES = ("minimize", "maximize", "maximize-inverse")
 _RELATIONS = {"<=": ("==",), "==": ("<=", ">=", ">"), ">=": (">", "=="), ">": (">=", "==")}
 _PARTS = (
     "region", "value", "multipliers", "weights", "at", "point", "slacks", "gap", "direction",
-    "shrink", "excess", "tree", "left", "right", "proof", "witness", "relation",
+    "shrink", "excess", "tree", "left", "right", "proof", "witness", "relation", "shares",
+    "within",
 )  # fmt: skip
 _KEYS = {
     "bound": ("value", "multipliers", "weights", "at"),
@@ -32,6 +33,7 @@ _KEYS = {
     ),
     "infeasible": ("multipliers", "weights", "excess"),
     "unbounded": ("direction", "point", "slacks"),
+    "tangent": ("shares", "value", "point", "within"),
 }  # fmt: skip
 
 
@@ -214,6 +216,23 @@ def _is_weight(part: Any) -> bool:
     return part is None or _is_product(part)
 
 
+def _a_share(a: Altered) -> bool:
+    """Other shares, or what is within less or more."""
+    if "within" not in a.theorem:
+        return False
+    lists = [p for p in _within(a.theorem) if _is_list(p) and all(isinstance(s, str) for s in p)]
+    if not lists or a.random.random() < 0.2:
+        a.theorem["within"] = a.random.choice(("0", "1/1000", "1/10", f"1/{10**12}"))
+        return True
+    rows = a.random.choice(lists)
+    j, k = (a.random.randrange(len(rows)) for _ in range(2))
+    if a.random.random() < 0.5:
+        rows[j], rows[k] = rows[k], rows[j]
+    else:
+        rows[j] = a.random.choice(("0", "1", "-1", "1/2", "1/3", "7/12", f"1/{10**12}"))
+    return True
+
+
 def _a_relation(a: Altered) -> bool:
     row = a.one(lambda p: isinstance(p, dict) and p.get("relation") in _RELATIONS)
     if row is None:
@@ -233,7 +252,8 @@ def _a_kind(a: Altered) -> bool:
     kind = a.random.choice(sorted(_KEYS))
     other = a.random.choice(a.others) if a.others else {}
     given: Data = {
-        "multipliers": {}, "slacks": {}, "excess": {}, "gap": [], "direction": {}, "point": {}
+        "multipliers": {}, "slacks": {}, "excess": {}, "gap": [], "direction": {}, "point": {},
+        "shares": {}, "within": "1/10",
     }  # fmt: skip
     kept = {k: v for k, v in a.theorem.items() if k in ("name", "region", "witness")}
     for key in _KEYS[kind]:
@@ -359,6 +379,6 @@ def _tree(a: Altered) -> bool:
 
 CHANGES: tuple[Change, ...] = (
     _an_exponent, _an_exponent, _a_coefficient, _a_name, _a_number, _a_number, _a_factor, _less,
-    _less, _more, _order, _a_weight, _a_relation, _a_sense, _a_kind, _from_another, _an_interval,
-    _domain, _a_witness, _everywhere, _looser, _times, _a_power, _tree,
+    _less, _more, _order, _a_weight, _a_share, _a_relation, _a_sense, _a_kind, _from_another,
+    _an_interval, _domain, _a_witness, _everywhere, _looser, _times, _a_power, _tree,
 )  # fmt: skip

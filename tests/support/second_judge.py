@@ -91,6 +91,10 @@ class Place:
         """The logarithm of a product."""
         return sum(exponent(e, self.symbols) * self.log(b) for b, e in product.items())
 
+    def value(self, data: Data | str) -> float:
+        """The logarithm of a product or a number."""
+        return math.log(_rational(data)) if isinstance(data, str) else self.product(data)
+
     def sum(self, terms: list[Data]) -> tuple[float, float]:
         """A sum's share of its largest term, and the logarithm of that term."""
         parts = []
@@ -141,10 +145,12 @@ def names_in(data: Any, names: set[str]) -> None:
                 names_in(row, names)
 
 
-_KEYS = {"name", "relation", "coefficient", "theorem", "sense", "format", "title", "positive"}
+_KEYS = {
+    "name", "relation", "coefficient", "theorem", "sense", "format", "title", "positive", "within",
+}  # fmt: skip
 _PROOF = {
     "multipliers", "weights", "at", "slacks", "gap", "proof", "proofs", "witness", "excess",
-    "contradiction", "title",
+    "contradiction", "title", "shares",
 }  # fmt: skip
 
 
@@ -250,7 +256,8 @@ def statement(file: Data, theorem: Data, text: str) -> str:
     """What a theorem says, without what proves it: one text for the same statement."""
     about = {k: v for k, v in file.items() if k != "theorems"}
     named = file["theorems"] if theorem["theorem"] == "cover" else []
-    return json.dumps(_bare([about, theorem, named, "which is the optimum" in text]))
+    at = theorem["witness"].items() if theorem["theorem"] == "tangent" else ()
+    return json.dumps(_bare([about, theorem, named, [*at], "which is the optimum" in text]))
 
 
 def _bare(data: Any) -> Any:
@@ -324,7 +331,7 @@ class Judge:
 
     def _moved(self, place: Place, *directions: tuple[str, float]) -> np.ndarray:
         variables = self.file["problem"]["variables"]
-        point = np.array([place.product(self.theorem["point"][x]) for x in variables])
+        point = np.array([place.value(self.theorem["point"][x]) for x in variables])
         for key, size in directions:
             given = self.theorem.get(key, {})
             ray = [exponent(given.get(x, "0"), place.symbols) for x in variables]
@@ -355,6 +362,16 @@ class Judge:
         if off > self._cost(place) + 1e-8:
             return f"the point is worse than the value, by {off - self._cost(place):.3g}"
         return ""
+
+    def _tangent(self, place: Place) -> str:
+        if self.places == 1:  # the witness
+            if found := self._feasible_point(place):
+                return found
+            off = program_at(self.file["problem"], place).cost_at(self._moved(place))
+            off -= self._cost(place) + math.log1p(_rational(self.theorem["within"]))
+            if off > 1e-8:
+                return f"the point is farther from the value, by {off:.3g}"
+        return self._bound(place)
 
     def _infimum(self, place: Place) -> str:
         if found := self._bound(place):

@@ -4,7 +4,7 @@ A proof that a sum of monomials is at least zero is a tuple of `Summand`s; that 
 is at most 1, the powers of the conditions whose ratios it is made of.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -16,6 +16,9 @@ from symscale.algebra.products.limit import comparison_text, split_fraction
 
 Powers: TypeAlias = Mapping[str, sp.Expr]
 """For conditions by name: the powers of their ratios that a product is made of."""
+
+Shares: TypeAlias = Mapping[str, Sequence[sp.Rational]]
+"""Of the terms of constraints by name, and of those of the "objective"."""
 
 _ONE = sp.Integer(1)
 

@@ -19,6 +19,7 @@ from symscale.algebra.certify.statements import (
     Powers,
     Proof,
     Reason,
+    Shares,
     Split,
     Tree,
     at_most_one,
@@ -36,6 +37,7 @@ VERSION = 3
 AnyProgram = Program | GeometricProgram
 Values = Mapping[sp.Symbol, sp.Rational]
 Multiplier = sp.Expr | tuple[Terms, Proof]
+Numbers = Mapping[sp.Symbol, sp.Rational | Monomial]
 
 
 class CertificateWriter(Spelling):
@@ -150,6 +152,26 @@ class CertificateWriter(Spelling):
         self._begin(region, witness, point.values())
         data = {"direction": self._exponents_of(direction), **self._at_point(point, slacks)}
         self._end("unbounded", name, region, witness, data)
+
+    def tangent(
+        self, name: str, value: Monomial, shares: Shares, point: Numbers,
+        within: sp.Rational, region: Sequence[Hypothesis], witness: Values,
+    ) -> None:
+        """No point is better than a value anywhere, and at the witness one comes near it.
+
+        Args:
+            name: Of the theorem.
+            value: The value, whose constant is rounded to the safe side.
+            shares: Of the objective's terms ("objective") and of those of constraints.
+            point: Feasible at the witness; products where only these satisfy an equality.
+            within: By which share its objective may be off the value there.
+            region: What the abbreviations of coefficients need.
+            witness: The numbers.
+        """
+        self._begin(region, witness, [value, *_products(point)])
+        self._end("tangent", name, region, witness, {
+            **self._tangent(value, shares), "point": self._numbers(point), "within": str(within),
+        })
 
     def cover(self, name: str, tree: Tree, region: Sequence[Hypothesis], witness: Values) -> None:
         """The theorems in a tree's leaves settle every case."""
@@ -274,6 +296,16 @@ class CertificateWriter(Spelling):
             found["at"] = self._point(at)
         return found
 
+    def _tangent(self, value: Monomial, shares: Shares) -> Data:
+        rows = {self._constraints.get(n, n): [str(s) for s in row] for n, row in shares.items()}
+        return {"shares": rows, "value": self.product(value)}
+
+    def _numbers(self, point: Numbers) -> Data:
+        return {
+            self.name(x): self.product(v) if isinstance(v, Monomial) else str(v)
+            for x, v in point.items()
+        }
+
     def _at_point(
         self, point: Mapping[sp.Symbol, Monomial], slacks: Mapping[str, Reason]
     ) -> Data:
@@ -319,6 +351,10 @@ def _monomials(
 ) -> list[Monomial]:
     found = [w for ws in (weights or {}).values() for w in ws if w is not None]
     return found + list((at or {}).values())
+
+
+def _products(point: Numbers) -> list[Monomial]:
+    return [v for v in point.values() if isinstance(v, Monomial)]
 
 
 def _of_tree(tree: Tree) -> list[Monomial]:

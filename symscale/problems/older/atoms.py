@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeAlias
 
-from symscale.kernel.exponents import read_exponent
 from symscale.kernel.limits import Refused, shown, spend
 from symscale.kernel.polynomials import Exponent, RationalFunction, quotient, sign, symbol
-from symscale.kernel.read import as_dict, as_name
+from symscale.kernel.read import as_dict, as_name, read_exponent
 from symscale.kernel.region import Declarations
 from symscale.kernel.terms import ONE, Product, Term, Terms, multiplied, of_number, power, times
 
