@@ -5,7 +5,7 @@ from typing import Any
 
 from symscale.kernel.limits import MOST_WORK, Refused, budget, shown, spent
 from symscale.kernel.polynomials import Interval
-from symscale.kernel.problem import StatedProblem, read_problem
+from symscale.kernel.problem import MOST, Declarations, StatedProblem, read_problem
 from symscale.kernel.read import (
     as_dict,
     as_line,
@@ -15,7 +15,7 @@ from symscale.kernel.read import (
     as_rational,
     read_json,
 )
-from symscale.kernel.region import MOST, Declarations, ProofRegion
+from symscale.kernel.region import ProofRegion
 from symscale.kernel.sentences import problem_sentence, sentence
 from symscale.kernel.theorems import Proved, show
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from symscale.kernel.limits import Refused, shown, spend
 from symscale.kernel.polynomials import Exponent
-from symscale.kernel.problem import OBJECTIVE, StatedProblem, UnitConstraint
+from symscale.kernel.problem import MOST, OBJECTIVE, StatedProblem, UnitConstraint
 from symscale.kernel.read import as_dict, as_list, as_object, as_rational
-from symscale.kernel.region import MOST, ProofRegion
+from symscale.kernel.region import ProofRegion
 from symscale.kernel.terms import (
     ONE,
     Place,

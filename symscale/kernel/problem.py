@@ -1,20 +1,139 @@
-"""The problem that the theorems of a file are about.
+"""What a file declares: its names, and the problem that its theorems are about.
 
 Of a minimum the objective is a sum; a maximum is that of one over such a sum, which here
 is called the cost: at every feasible point the objective is the cost or one over it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
-from symscale.kernel.limits import Refused, shown
-from symscale.kernel.read import as_line, as_list, as_object
-from symscale.kernel.region import MOST, Declarations
-from symscale.kernel.terms import Product, power
+from symscale.kernel.limits import Refused, shown, spend
+from symscale.kernel.numbers import factored
+from symscale.kernel.polynomials import Box, Exponent, bounded
+from symscale.kernel.read import as_dict, as_line, as_list, as_name, as_object, read_exponent
+from symscale.kernel.terms import Product, Terms, of_number, power, times
 
 OBJECTIVE = "objective"
 _UNIT = Fraction(1)
+MOST = 200
+"""Conditions, terms, constraints, abbreviations or summands in one list."""
+
+
+@dataclass(frozen=True)
+class SignCondition:
+    """A sum of products of parameters that is at least 0, above 0, or equal to 0."""
+
+    name: str
+    relation: str
+    terms: Terms
+
+    @property
+    def strict(self) -> bool:
+        """Whether it is above 0."""
+        return self.relation == ">"
+
+    def ratio(self) -> Product:
+        """What a condition `A - B >= 0` says to be at most 1: B/A.
+
+        Raises:
+            Refused: If it is no difference of two terms with numbers as coefficients.
+        """
+        if len(self.terms) == 2:
+            (c, p), (d, q) = self.terms
+            if isinstance(c, Fraction) and isinstance(d, Fraction) and c * d < 0:
+                above, below = (p, q) if c > 0 else (q, p)
+                return times(below, power(above, Fraction(-1)), of_number(-min(c, d) / max(c, d)))
+        raise Refused(f"the condition {self.name!r} is no difference of two products")
+
+
+@dataclass
+class Declarations:
+    """The names of a file and what they stand for.
+
+    Attributes:
+        box: The open interval of each exponent symbol.
+        variables: The variables of the problem.
+        abbreviations: The sums that have names.
+        domain: What all theorems may assume.
+        used_names: Parameters and abbreviations that were read so far.
+    """
+
+    box: Box
+    variables: tuple[str, ...] = ()
+    abbreviations: dict[str, Terms] = field(default_factory=dict)
+    domain: tuple[SignCondition, ...] = ()
+    used_names: set[str] = field(default_factory=set)
+
+    def declare(self, data: object) -> None:
+        """Read an abbreviation, whose name must have had no meaning before.
+
+        Raises:
+            Refused: If it had one.
+        """
+        row = as_object(data, "an abbreviation", ("name", "terms"))
+        name = as_name(row["name"])
+        terms = self.terms(row["terms"])
+        if name in {*self.box, *self.variables, *self.used_names, *self.abbreviations}:
+            raise Refused(f"the abbreviation {name} is a name of something else as well")
+        self.abbreviations[name] = terms
+
+    def exponent(self, data: object) -> Exponent:
+        """Read an exponent."""
+        return read_exponent(data, self.box)
+
+    def product(self, data: object, *, variables: bool = False) -> Product:
+        """Read a product of powers; of variables as well only where they may stand."""
+        factors: list[Product] = []
+        for base, text in as_dict(data, "a product").items():
+            e = self.exponent(text)
+            if base.isascii() and base.isdigit():
+                if len(base) > 60 or base[0] == "0" or base == "1":
+                    raise Refused(f"{shown(base)} is no whole number above 1 of up to 60 digits")
+                factors.append({p: e * Fraction(k) for p, k in factored(int(base)).items() if e})
+                continue
+            name = as_name(base)
+            if name in self.variables and not variables:
+                raise Refused(f"the variable {name} stands where parameters are due")
+            if name in self.box:
+                low = self.box[name][0]
+                if low is None or low < 0:
+                    raise Refused(f"{name} may be negative, so it is no base of powers")
+            if name not in self.box and name not in self.variables:
+                self.used_names.add(name)
+            factors.append({name: e} if e else {})
+        return {base: bounded(e) for base, e in times(*factors).items()}
+
+    def terms(self, data: object) -> Terms:
+        """Read a sum of products of parameters."""
+        found = []
+        for row in as_list(data, "a sum", MOST):
+            term = as_object(row, "a term", (), ("coefficient", "product"))
+            c = self.exponent(term.get("coefficient", "1"))
+            found.append((c, self.product(term.get("product", {}))))
+        return [(c, p) for c, p in found if c]
+
+    def inside(self, *products: Product) -> set[str]:
+        """The names in products, and in the sums that abbreviations among them stand for."""
+        todo, found = list(products), set[str]()
+        while todo:
+            spend(1 + len(todo[-1]))
+            for name in {b for b in todo.pop() if isinstance(b, str)} - found:
+                found.add(name)
+                todo += (p for _, p in self.abbreviations.get(name, ()))
+        return found
+
+    def used(self, *products: Product) -> set[str]:
+        """The abbreviations in products."""
+        spend(len(products) // 8)
+        return {b for p in products for b in p if isinstance(b, str) and b in self.abbreviations}
+
+    def condition(self, data: object) -> SignCondition:
+        """Read a condition."""
+        row = as_object(data, "a condition", ("name", "relation", "terms"))
+        if row["relation"] not in (">=", ">", "=="):
+            raise Refused(f"a relation is >=, > or ==, not {shown(row['relation'])}")
+        return SignCondition(as_line(row["name"]), row["relation"], self.terms(row["terms"]))
 
 
 @dataclass(frozen=True)

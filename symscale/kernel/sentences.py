@@ -4,13 +4,13 @@ Names that a file chose freely stand in quotes.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from symscale.kernel.limits import spend
 from symscale.kernel.polynomials import Exponent, Polynomial, RationalFunction
-from symscale.kernel.problem import StatedProblem, UnitConstraint
-from symscale.kernel.region import Declarations, ProofRegion, SignCondition
+from symscale.kernel.problem import Declarations, SignCondition, StatedProblem, UnitConstraint
+from symscale.kernel.region import ProofRegion
 from symscale.kernel.terms import ONE, Product, Terms, numbers_in
 from symscale.kernel.theorems import Proved
 
@@ -114,29 +114,25 @@ def problem_sentence(problem: StatedProblem, scope: Declarations) -> str:
     verb = "minimize" if problem.sense == "minimize" else "maximize"
     subject = "; ".join(map(_constraint, problem.constraints.values())) or "nothing"
     text = f"{verb} {objective(problem)} over {', '.join(scope.variables)} > 0 subject to {subject}"
-    return text + _where(scope, scope.used(*problem.products()))
+    return text + _where(scope, *problem.products())
 
 
-def _where(scope: Declarations, used: Iterable[str]) -> str:
+def _where(scope: Declarations, *products: Product) -> str:
     """What the abbreviations in use stand for, the inner ones as well."""
-    todo, found = list(used), set[str]()
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            todo += scope.used(*(p for _, p in scope.abbreviations[name]))
+    found = scope.inside(*products)
     parts = [f"{a} = {terms(scope.abbreviations[a])}" for a in scope.abbreviations if a in found]
     return f", where {', '.join(parts)}" if parts else ""
 
 
-def _quantifiers(region: ProofRegion) -> str:
+def _quantifiers(region: ProofRegion, share: Mapping[str, str] | None) -> str:
     """For which parameters: all positive ones, with the exponents' intervals and conditions."""
     parts = ["for all positive parameters"]
-    limits = []
+    limits = [] if share is None else [f"{share['from']} < {share['name']} < {share['to']}"]
     for s, (low, high) in region.scope.box.items():
         ends = ("" if low is None else f"{low} < ") + s + ("" if high is None else f" < {high}")
         limits.append(ends if low is not None or high is not None else f"{s} any real number")
-    limits += [condition(c) for c in region.conditions.values()]
+    granted = () if share is None else ("from", "to")
+    limits += [condition(c) for n, c in region.conditions.items() if n not in granted]
     return parts[0] + (f" with {', '.join(limits)}" if limits else "")
 
 
@@ -159,12 +155,13 @@ def _direction(data: Mapping[str, Exponent], t: str) -> str:
 def sentence(shown: Proved, problem: StatedProblem | None) -> str:
     """What a theorem says, in full, with its region and quantifiers."""
     data, region = shown.data, shown.region
-    head, body = _quantifiers(region), _body(shown, problem)
+    head, body = _quantifiers(region, data.get("share")), _body(shown, problem)
     sums = [c.terms for c in region.conditions.values()]
     sums += [data.get("left", ()), data.get("right", ())]
-    products = [data.get("value", ONE), *data.get("point", {}).values()]
+    sums += [c.terms for c in data.get("reach", ())]
+    products = [data.get("value", ONE), data.get("given", ONE), *data.get("point", {}).values()]
     products += [p for found in sums for _, p in found]
-    return f"{head}: {body}{_where(region.scope, region.scope.used(*products))}"
+    return f"{head}: {body}{_where(region.scope, *products)}"
 
 
 def _bound(shown: Proved, problem: StatedProblem) -> str:
@@ -246,6 +243,19 @@ def _tangent(shown: Proved, problem: StatedProblem) -> str:
     )
 
 
+def _curve(shown: Proved, problem: StatedProblem) -> str:
+    data = shown.data
+    name, value = data["parameter"], product(data["value"])
+    text = (
+        f"with {name} = {product(data['given'])} the point {_values(data['point'])} is feasible "
+        f"and has {objective(problem)} = {value}, which is the optimum"
+    )
+    if "reach" not in data:
+        return text
+    reach = ", ".join(condition(c) for c in data["reach"]) or f"{name} > 0"
+    return f"{text}; for every {reach} there is such a number {data['share']['name']}"
+
+
 def _compared(shown: Proved) -> str:
     relation = shown.data.get("relation", "=")
     return f"{terms(shown.data['left'])} {relation} {terms(shown.data['right'])}"
@@ -254,6 +264,7 @@ def _compared(shown: Proved) -> str:
 _OF_A_PROBLEM = {
     "bound": _bound, "attained": _attained, "feasible": _feasible, "infimum": _infimum,
     "infeasible": _infeasible, "unbounded": _unbounded, "tangent": _tangent,
+    "curve": _curve,
 }  # fmt: skip
 
 

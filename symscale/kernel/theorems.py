@@ -7,17 +7,10 @@ from typing import Any
 
 from symscale.kernel.claim import Claim
 from symscale.kernel.limits import Refused, shown, spend
-from symscale.kernel.problem import StatedProblem, UnitConstraint
+from symscale.kernel.problem import MOST, Declarations, SignCondition, StatedProblem, UnitConstraint
 from symscale.kernel.read import as_dict, as_line, as_list, as_object
-from symscale.kernel.region import (
-    MOST,
-    Declarations,
-    ProofRegion,
-    SignCondition,
-    check_witness,
-    read_region,
-)
-from symscale.kernel.shares import show_tangent
+from symscale.kernel.region import ProofRegion, check_witness, read_region
+from symscale.kernel.shares import read_share, show_curve, show_tangent
 from symscale.kernel.terms import ONE, Product, Terms, power, same, scaled, vanishes
 
 _UNIT = Fraction(1)
@@ -119,6 +112,7 @@ _OF_A_PROBLEM: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Callable[[Cl
     "infeasible": (("multipliers", "excess"), ("weights",), _infeasible),
     "unbounded": (("direction", "point", "slacks"), (), _unbounded),
     "tangent": (("shares", "value", "point", "within"), (), show_tangent),
+    "curve": (("share", "given", *_POINT, "multipliers"), ("weights",), show_curve),
 }  # fmt: skip
 """For each kind the keys of its data, those that may be absent, and what shows it."""
 
@@ -156,7 +150,8 @@ def show(
     else:
         raise Refused(f"{shown(kind)} is no kind of theorem")
     row = as_object(data, "a theorem", (*_HEAD, *keys), optional)
-    region = read_region(row["region"], scope)
+    share = read_share(row["share"], scope) if kind == "curve" else ()
+    region = read_region(row["region"], scope, share)
     witness = check_witness(row["witness"], region)
     proved = Proved(kind, as_line(row["name"]), region, dict(row))
     if kind in _OF_A_PROBLEM:
@@ -262,15 +257,15 @@ def _show_leaf(
 ) -> None:
     name = row["theorem"]
     theorem = known.get(name) if isinstance(name, str) else None
-    if theorem is None or theorem.kind not in ENDS:
+    if theorem is None or not (theorem.kind in ENDS or "reach" in theorem.data):
         raise Refused(f"{shown(name)} is no theorem shown before that says what the answer is")
     proofs = as_dict(row["proofs"], "proofs")
-    own = set(theorem.region.own)
+    needed = [theorem.region.conditions[name] for name in theorem.region.own]
+    needed += theorem.data.get("reach", ())
     for condition in proofs:
-        if condition not in own:
+        if condition not in {c.name for c in needed}:
             raise Refused(f"{theorem.name!r} has no condition named {shown(condition)}")
-    for condition in theorem.region.own:
-        found = theorem.region.conditions[condition]
+    for found in needed:
         region.require_positive(*(p for _, p in found.terms))
-        region.show_condition(found, proofs.get(condition))
+        region.show_condition(found, proofs.get(found.name))
     used.append(theorem.name)

@@ -114,6 +114,10 @@ def wrong_theorems(data: Data, theorem: Data) -> Iterator[Data]:
         case "tangent":
             yield {**theorem, "within": "0"}
             yield {**theorem, "value": {**value, "101": "1" if least else "-1", "100": "0"}}
+        case "curve":
+            yield {**theorem, "value": {**value, "101": "1" if least else "-1", "100": "-1"}}
+            ((name, given),) = theorem["given"].items()
+            yield {**theorem, "given": {name: {**given, "2": "1"}}}
         case "identity":
             yield {**theorem, "left": theorem["left"] * 2}
         case "inequality":
@@ -128,4 +132,4 @@ def test_the_judge_sees_what_is_false() -> None:
             for wrong in wrong_theorems(data, theorem):
                 assert Judge(data, wrong, "").fault(10), wrong
                 tried[theorem["theorem"]] += 1
-    assert len(tried) == 10
+    assert len(tried) == 11

@@ -7,7 +7,18 @@ import pytest
 
 from symscale.kernel.check import check
 from symscale.kernel.limits import Refused
-from theorems import Data, at_least, constraint, file, problem, reason, sentence, term, theorem
+from theorems import (
+    Data,
+    at_least,
+    constraint,
+    file,
+    multipliers,
+    problem,
+    reason,
+    sentence,
+    term,
+    theorem,
+)
 
 EVERY = "for all positive parameters"
 
@@ -253,4 +264,322 @@ TANGENTS: dict[str, tuple[Data, str]] = {
 @pytest.mark.parametrize("name", TANGENTS)
 def test_false_tangents_are_refused(name: str) -> None:
     data, why = TANGENTS[name]
+    assert why in refusal(data)
+
+
+# Curves
+
+Q = {"name": "q", "terms": [term(), term({"r": "1"}, "-1")]}  # 1 - r
+POSITIVE_Q = {"positive": "q", "proof": [{"times": {"to": 1}}]}
+PARTS = [{"r": "1"}, {"q": "1"}]
+# The least of a/x + x with x <= c: 2 sqrt a, or beyond a = c^2 a/c + c.
+CUT = problem(
+    "minimize", "x", [{"a": "1", "x": "-1"}, {"x": "1"}], constraint("end", {"x": "1", "c": "-1"})
+)
+END = {
+    "value": [term({"r": "1"}, "2"), term(coefficient="-1")],
+    "proof": [{"coefficient": "2", "times": {"from": 1}}],
+}
+
+
+def share(low: str, high: str) -> Data:
+    """The interval of r."""
+    return {"name": "r", "from": low, "to": high}
+
+
+def curve(**data: Any) -> Data:
+    """The least of a/x + b/y as a function of the share of a/x: changed."""
+    given: Data = {
+        "share": share("0", "1"),
+        "given": {"a": {"b": "1", "r": "2", "q": "-2"}},
+        "value": {"b": "1", "c": "-1", "q": "-2"},
+        "weights": {"objective": PARTS, "in all": PARTS},
+        "multipliers": multipliers(**{"in all": "1"}),
+        "point": {"x": {"r": "1", "c": "1"}, "y": {"q": "1", "c": "1"}},
+        "slacks": {},
+        "region": [POSITIVE_Q],
+    }
+    return theorem("curve", data.pop("witness", "r=1/3 b=1 c=1"), **{**given, **data})
+
+
+def beyond(**data: Any) -> Data:
+    """The least of a/x + x where x = c: changed."""
+    given: Data = {
+        "share": share("1/2", "1"),
+        "given": {"a": {"c": "2", "r": "1", "q": "-1"}},
+        "value": {"c": "1", "q": "-1"},
+        "weights": {"objective": PARTS},
+        "multipliers": {"end": END},
+        "point": {"x": {"c": "1"}},
+        "slacks": {},
+        "region": [POSITIVE_Q],
+    }
+    return theorem("curve", data.pop("witness", "r=3/4 c=1"), "beyond", **{**given, **data})
+
+
+def of(*theorems: Data, about: Data = SHARED, **declared: Any) -> Data:
+    """A file of curves."""
+    return file(*theorems, about=about, **{"abbreviations": [Q], **declared})
+
+
+def test_a_curve() -> None:
+    assert sentence(curve(), about=SHARED, abbreviations=[Q]) == (
+        f"{EVERY} with 0 < r < 1: with a = b*r^2/q^2 the point x = c*r, y = c*q is feasible and "
+        f"has {COSTS} = b/(c*q^2), which is the optimum; for every a > 0 there is such a number r, "
+        "where q = 1 - r"
+    )
+
+
+def test_a_curve_that_begins_where_a_constraint_binds() -> None:
+    assert sentence(beyond(), about=CUT, abbreviations=[Q]) == (
+        f"{EVERY} with 1/2 < r < 1: with a = c^2*r/q the point x = c is feasible and has a/x + x = "
+        "c/q, which is the optimum; for every a > c^2 there is such a number r, where q = 1 - r"
+    )
+    # Of a part of the interval both limits are finite, in either order.
+    part = beyond(share=share("1/2", "3/4"), witness="r=2/3 c=1")
+    part["region"] = [{"positive": "q", "proof": [{"times": {"to": 1}}, {"coefficient": "1/4"}]}]
+    assert "for every a > c^2, 3*c^2 > a there is" in sentence(part, about=CUT, abbreviations=[Q])
+    rest = {
+        "share": share("1/4", "1/2"), "given": {"a": {"c": "2", "q": "1", "r": "-1"}},
+        "value": {"c": "1", "r": "-1"}, "weights": {"objective": PARTS[::-1]},
+    }  # fmt: skip
+    multiplier = {
+        "value": [term({"r": "1"}, "-2"), term()],
+        "proof": [{"coefficient": "2", "times": {"to": 1}}],
+    }
+    proof = [{"times": {"to": 1}}, {"coefficient": "1/2"}]
+    falls = beyond(
+        **rest, multipliers={"end": multiplier}, witness="r=1/3 c=1",
+        region=[{"positive": "q", "proof": proof}],
+    )  # fmt: skip
+    assert "for every a > c^2, 3*c^2 > a there is" in sentence(falls, about=CUT, abbreviations=[Q])
+
+
+def test_a_curve_under_conditions() -> None:
+    """What holds for a part of the interval is not said to be reached."""
+    short = {**SHARED, "constraints": [
+        *SHARED["constraints"], constraint("short", {"x": "1", "m": "-1"})
+    ]}  # fmt: skip
+    terms = [term({"m": "1"}), term({"r": "1", "c": "1"}, "-1")]
+    region = [POSITIVE_Q, {"name": "m", "relation": ">=", "terms": terms}]
+    given = curve(slacks={"short": {"m": "1"}}, region=region, witness="r=1/3 b=1 c=1 m=1")
+    text = sentence(given, about=short, abbreviations=[Q])
+    assert text.startswith(f"{EVERY} with 0 < r < 1, m >= c*r: with a = ")
+    assert "which is the optimum, where q" in text
+    # A condition of the others alone changes nothing.
+    proof = [
+        {"product": {"m": "-1"}, "times": {"m >= c": 1}},
+        {"product": {"c": "1", "m": "-1"}, "times": {"to": 1}},
+    ]
+    wide = curve(
+        slacks={"short": proof},
+        region=[POSITIVE_Q, at_least("m", "c")], witness="r=1/3 b=1 c=1 m=2",
+    )  # fmt: skip
+    assert "; for every a > 0 there is" in sentence(wide, about=short, abbreviations=[Q])
+
+
+def test_a_curve_with_exponent_symbols() -> None:
+    """Of a/x^e + b/y, where the constraint has the multiplier 1 - r + e r."""
+    about = {**SHARED, "objective": [{"a": "1", "x": "-e"}, {"b": "1", "y": "-1"}]}
+    whole = {"name": "L", "terms": [term({"q": "1"}), term({"e": "1", "r": "1"})]}
+    parts = [{"e": "1", "r": "1", "L": "-1"}, {"q": "1", "L": "-1"}]
+    given = curve(
+        given={"a": {
+            "b": "1", "c": "e - 1", "e": "e", "r": "1 + e", "L": "1 - e", "q": "-2"
+        }},
+        value={"b": "1", "L": "1", "c": "-1", "q": "-2"},
+        weights={"objective": PARTS, "in all": parts},
+        multipliers={"in all": {"value": [term({"L": "1"})]}},
+        point={"x": {"c": "1", **parts[0]}, "y": {"c": "1", **parts[1]}},
+        region=[POSITIVE_Q, {"positive": "L", "proof": None}], witness="r=1/3 b=1 c=1 e=2",
+    )  # fmt: skip
+    declared: Data = {"exponents": {"e": ["0", None]}, "abbreviations": [Q, whole]}
+    with pytest.raises(AssertionError, match="L is not linear in the share alone"):
+        sentence(given, about=about, **declared)  # it has an abbreviation within
+    whole["terms"] = [term(), term({"r": "1"}, "-1"), term({"e": "1", "r": "1"})]
+    given["region"][1]["proof"] = [{"times": {"to": 1}}, {"product": {"e": "1", "r": "1"}}]
+    assert "for every a > 0 there is" in sentence(given, about=about, **declared)
+
+
+def test_a_curve_whose_end_is_no_product() -> None:
+    """The least of a x^e + b/x^(1 - e) with x <= c begins at b = a c e/(1 - e)."""
+    about = problem(
+        "minimize", "x", [{"a": "1", "x": "e"}, {"b": "1", "x": "e - 1"}],
+        constraint("end", {"x": "1", "c": "-1"}),
+    )  # fmt: skip
+    rest = term({"r": "1"}, "1 - e")
+    sums = [
+        {"name": "s", "terms": [term({"e": "1"}), rest]},
+        {"name": "t", "terms": [term({}, "1 - e"), {**rest, "coefficient": "e - 1"}]},
+    ]
+    region = [
+        {"positive": "s", "proof": None},
+        {"positive": "t", "proof": [{"coefficient": "1 - e", "times": {"to": 1}}]},
+    ]
+    given = theorem(
+        "curve", "r=1/2 a=1 c=1 e=1/3", region=region, share=share("0", "1"),
+        given={"b": {"a": "1", "c": "1", "s": "1", "t": "-1"}},
+        value={"a": "1", "c": "e", "t": "-1"}, weights={"objective": [{"t": "1"}, {"s": "1"}]},
+        multipliers={"end": {"value": [rest]}}, point={"x": {"c": "1"}}, slacks={},
+    )  # fmt: skip
+    declared: Data = {"exponents": {"e": ["0", "1"]}, "abbreviations": sums}
+    assert "no product of numbers and parameters" in reason(given, about=about, **declared)
+    # With a condition on r it says nothing of what is reached.
+    given["region"] = [*region, {"name": "r", "relation": ">", "terms": [term({"r": "1"})]}]
+    assert "which is the optimum, where s" in sentence(given, about=about, **declared)
+
+
+WITHIN = theorem(
+    "attained", "a=1 c=2", "within",
+    [{"name": "near", "relation": ">=", "terms": [term({"c": "2"}), term({"a": "1"}, "-1")]}],
+    value={"2": "1", "a": "1/2"}, point={"x": {"a": "1/2"}}, slacks={"end": {"near": "1/2"}},
+)  # fmt: skip
+
+
+def split_at_the_end(**proofs: Any) -> Data:
+    """Every a is at most c^2 or above."""
+    return theorem("cover", "a=1 c=1", "all", tree={
+        "split": {"name": "s", "terms": WITHIN["region"][0]["terms"]},
+        "yes": {"theorem": "within", "proofs": {"near": {"s": "1"}}},
+        "no": {"theorem": "beyond", "proofs": proofs},
+    })  # fmt: skip
+
+
+def test_a_cover_with_a_curve() -> None:
+    beside = split_at_the_end(**{"above the least": {"not s": "1"}})
+    assert sentence(beyond(), WITHIN, beside, about=CUT, abbreviations=[Q]) == (
+        f'{EVERY}: at least one of these theorems applies: "within" (attained), "beyond" (curve)'
+    )
+    everywhere = theorem("cover", "", "all", tree={"theorem": "it", "proofs": {}})
+    assert sentence(curve(), everywhere, about=SHARED, abbreviations=[Q])
+
+
+PAIR = {**SHARED, "objective": [{"a": "1", "x": "-1"}, {"S": "1", "y": "-1"}]}
+SUM = {"name": "S", "terms": [term({"a": "1"}), term({"b": "1"})]}
+CURVES: dict[str, tuple[Data, str]] = {
+    "another relation of share and parameter": (
+        of(curve(given={"a": {"b": "1", "r": "1", "q": "-1"}})),
+        "is not its weight",
+    ),
+    "another value": (
+        of(curve(value={"b": "1", "c": "-1", "q": "-1"})),
+        "is not its weight",
+    ),
+    "another point": (
+        of(curve(point={"x": {"q": "1", "c": "1"}, "y": {"r": "1", "c": "1"}})),
+        "is not its weight",
+    ),
+    "interval in which the share of the other term is negative": (
+        of(curve(share=share("0", "2"))),
+        "proof adds up to something else",
+    ),
+    "interval that begins below zero": (
+        of(curve(share=share("-1", "1"))),
+        "begins below 0",
+    ),
+    "interval of nothing": (
+        of(curve(share=share("1", "1"))),
+        "is empty",
+    ),
+    "witness beyond the interval": (
+        of(curve(witness="r=3/2 b=1 c=1")),
+        "does not satisfy the condition 'to'",
+    ),
+    "witness at the end of the interval": (
+        of(beyond(witness="r=1/2 c=1"), about=CUT),
+        "does not satisfy the condition 'from'",
+    ),
+    "witness without the share": (
+        of(curve(witness="b=1 c=1")),
+        "gives no number to r",
+    ),
+    "witness of the replaced parameter": (
+        of(curve(witness="r=1/3 b=1 c=1 a=7")),
+        "the witness gives it no number",
+    ),
+    "multiplier that is negative for small shares": (
+        of(beyond(share=share("1/4", "1")), about=CUT),
+        "its proof adds up to something else",
+    ),
+    "multiplier without a proof": (
+        of(beyond(multipliers={"end": {"value": END["value"]}}), about=CUT),
+        "needs a proof",
+    ),
+    "share that is a parameter": (
+        of(curve(share={**share("0", "1"), "name": "c"}, witness="b=1 c=1/2"), abbreviations=[
+            {"name": "q", "terms": [term(), term({"c": "1"}, "-1")]}
+        ]),
+        "is a parameter of the problem",
+    ),
+    "share that is an abbreviation": (
+        of(curve(share={**share("0", "1"), "name": "q"})),
+        "a name of something else",
+    ),
+    "share that is a variable": (
+        of(curve(share={**share("0", "1"), "name": "x"})),
+        "a name of something else",
+    ),
+    "two parameters replaced": (
+        of(curve(given={"a": {"b": "1"}, "b": {"a": "1"}})),
+        "replaces one parameter",
+    ),
+    "nothing replaced": (
+        of(curve(given={})),
+        "replaces one parameter",
+    ),
+    "parameter that is not in the problem": (
+        of(curve(given={"d": {"b": "1"}})),
+        "no parameter of the problem",
+    ),
+    "variable replaced": (
+        of(curve(given={"x": {"b": "1"}})),
+        "no parameter of the problem",
+    ),
+    "parameter given by itself": (
+        of(curve(given={"a": {"a": "1", "r": "2", "q": "-2"}})),
+        "stands in a condition or an abbreviation as well",
+    ),
+    "replaced parameter in a condition": (
+        of(curve(region=[POSITIVE_Q, at_least("a", "b")], witness="r=1/3 b=1 c=1")),
+        "gives no number to a",
+    ),
+    "replaced parameter in a condition, with a number": (
+        of(curve(region=[POSITIVE_Q, at_least("a", "b")], witness="r=1/3 b=1 c=1 a=2")),
+        "stands in a condition or an abbreviation as well",
+    ),
+    "replaced parameter in the domain": (
+        of(curve(witness="r=1/3 b=1 c=1 a=2"), domain=[at_least("a", "b")]),
+        "stands in a condition or an abbreviation as well",
+    ),
+    "replaced parameter within a coefficient": (
+        of(curve(region=[POSITIVE_Q, {"positive": "S", "proof": None}]), about=PAIR,
+           abbreviations=[Q, SUM]),
+        "stands in a condition or an abbreviation as well",
+    ),
+    "condition called as the interval's": (
+        of(curve(region=[POSITIVE_Q, at_least("b", "c", name="to")])),
+        "two conditions are named 'to'",
+    ),
+    "factor that is not linear in the share": (
+        of(curve(given={"a": {"b": "1", "r": "2", "Q": "-1"}}, region=[
+            POSITIVE_Q, {"positive": "Q", "proof": [{"times": {"to": 2}}]}
+        ]), abbreviations=[Q, {"name": "Q", "terms": [
+            term(), term({"r": "1"}, "-2"), term({"r": "2"})
+        ]}]),
+        "is not linear in the share",
+    ),
+    "leaf where the share need not exist": (
+        of(beyond(), WITHIN, split_at_the_end(), about=CUT),
+        "'above the least' needs a proof",
+    ),
+    "leaf shown at the limit only": (
+        of(beyond(), {**WITHIN, "region": [at_least("c", "a")], "slacks": {}}, about=CUT),
+        "is not tight",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_false_curves_are_refused(name: str) -> None:
+    data, why = CURVES[name]
     assert why in refusal(data)

@@ -22,7 +22,7 @@ _RELATIONS = {"<=": ("==",), "==": ("<=", ">=", ">"), ">=": (">", "=="), ">": ("
 _PARTS = (
     "region", "value", "multipliers", "weights", "at", "point", "slacks", "gap", "direction",
     "shrink", "excess", "tree", "left", "right", "proof", "witness", "relation", "shares",
-    "within",
+    "within", "given", "share",
 )  # fmt: skip
 _KEYS = {
     "bound": ("value", "multipliers", "weights", "at"),
@@ -34,6 +34,7 @@ _KEYS = {
     "infeasible": ("multipliers", "weights", "excess"),
     "unbounded": ("direction", "point", "slacks"),
     "tangent": ("shares", "value", "point", "within"),
+    "curve": ("share", "given", "value", "multipliers", "weights", "point", "slacks"),
 }  # fmt: skip
 
 
@@ -279,6 +280,10 @@ def _from_another(a: Altered) -> bool:
 
 def _an_interval(a: Altered) -> bool:
     exponents = a.file["exponents"]
+    if "share" in a.theorem:
+        key = a.random.choice(("from", "to"))
+        a.theorem["share"][key] = a.random.choice(("0", "1/3", "1/2", "3/4", "1", "2", "9/10"))
+        return True
     if not exponents:
         return False
     name = a.random.choice(sorted(exponents))

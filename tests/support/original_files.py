@@ -15,7 +15,7 @@ from symscale.kernel.check import FileVerdict, check
 from symscale.problems.answer import answer
 from symscale.problems.file import load_problem
 from symscale.studies.training.answer import cliffs, full_training_limits, training_limits
-from theorems import constraint, file, problem, theorem
+from theorems import constraint, file, problem, term, theorem
 
 Data = dict[str, Any]
 
@@ -29,7 +29,9 @@ def original_files(*, full: bool) -> list[Data]:
     Args:
         full: Of all studies, derivations and problems, not of a few.
     """
-    found: dict[str, None] = {json.dumps(data): None for data in (*_of_the_page(), SHRINKS)}
+    found: dict[str, None] = {
+        json.dumps(data): None for data in (*_of_the_page(), SHRINKS, CUT)
+    }  # fmt: skip
 
     def recorded(text: str) -> FileVerdict:
         verdict = check(text)
@@ -80,3 +82,37 @@ SHRINKS = file(
     ),
 )  # fmt: skip
 """The greatest x with x/a + y <= 1: none, but a is approached."""
+
+_NEAR = [term({"c": "2"}), term({"a": "1"}, "-1")]
+CUT = file(
+    theorem(
+        "curve", "r=3/4 c=1", "beyond", [{"positive": "q", "proof": [{"times": {"to": 1}}]}],
+        share={"name": "r", "from": "1/2", "to": "1"},
+        given={"a": {"c": "2", "r": "1", "q": "-1"}}, value={"c": "1", "q": "-1"},
+        weights={"objective": [{"r": "1"}, {"q": "1"}]}, point={"x": {"c": "1"}}, slacks={},
+        multipliers={
+            "end": {
+                "value": [term({"r": "1"}, "2"), term(coefficient="-1")],
+                "proof": [{"coefficient": "2", "times": {"from": 1}}],
+            }
+        },
+    ),
+    theorem(
+        "attained", "a=1 c=2", "within", [{"name": "near", "relation": ">=", "terms": _NEAR}],
+        value={"2": "1", "a": "1/2"}, point={"x": {"a": "1/2"}}, slacks={"end": {"near": "1/2"}},
+    ),
+    theorem(
+        "cover", "a=1 c=1", "all",
+        tree={
+            "split": {"name": "s", "terms": _NEAR},
+            "yes": {"theorem": "within", "proofs": {"near": {"s": "1"}}},
+            "no": {"theorem": "beyond", "proofs": {"above the least": {"not s": "1"}}},
+        },
+    ),
+    about=problem(
+        "minimize", "x", [{"a": "1", "x": "-1"}, {"x": "1"}],
+        constraint("end", {"x": "1", "c": "-1"}),
+    ),
+    abbreviations=[{"name": "q", "terms": [term(), term({"r": "1"}, "-1")]}],
+)  # fmt: skip
+"""The least a/x + x with x <= c, beyond the end in the share of a/x."""

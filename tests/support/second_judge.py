@@ -147,6 +147,7 @@ def names_in(data: Any, names: set[str]) -> None:
 
 _KEYS = {
     "name", "relation", "coefficient", "theorem", "sense", "format", "title", "positive", "within",
+    "from", "to",
 }  # fmt: skip
 _PROOF = {
     "multipliers", "weights", "at", "slacks", "gap", "proof", "proofs", "witness", "excess",
@@ -159,7 +160,7 @@ class Region:
 
     def __init__(self, file: Data, theorem: Data, random: Random) -> None:
         self.file, self.random = file, random
-        self.conditions = [*file["domain"], *theorem["region"]]
+        self.conditions = [*file["domain"], *theorem["region"], *_interval(theorem)]
         names: set[str] = set()
         names_in(file, names)
         self.symbols = set(file["exponents"])
@@ -247,6 +248,18 @@ class Region:
         return logs if np.abs(off).max() < _CLOSE else None
 
 
+def _interval(theorem: Data) -> list[Data]:
+    """The conditions that a curve's share lies within its interval."""
+    if "share" not in theorem:
+        return []
+    share = {"product": {theorem["share"]["name"]: "1"}}
+    low, high = theorem["share"]["from"], theorem["share"]["to"]
+    return [
+        {"relation": ">", "terms": [share, {"coefficient": f"-({low})"}]},
+        {"relation": ">", "terms": [{"coefficient": high}, {**share, "coefficient": "-1"}]},
+    ]
+
+
 def _rational(text: str) -> float:
     above, _, below = text.partition("/")
     return int(above) / int(below or "1")
@@ -299,7 +312,9 @@ class Judge:
 
     def __init__(self, file: Data, theorem: Data, text: str, seed: int = 0) -> None:
         self.file, self.theorem, self.text = file, theorem, text
-        self.region = Region(file, theorem, Random(seed))
+        self.random = Random(seed)
+        self.region = Region(file, theorem, self.random)
+        self.abbreviations = [r["positive"] for r in theorem["region"] if "positive" in r]
         self.places = 0
 
     def fault(self, count: int = 4) -> str:
@@ -372,6 +387,37 @@ class Judge:
             if off > 1e-8:
                 return f"the point is farther from the value, by {off:.3g}"
         return self._bound(place)
+
+    def _curve(self, place: Place) -> str:
+        ((parameter, given),) = self.theorem["given"].items()
+        place.logs[parameter] = place.product(given)
+        if found := self._attained(place) or self._bound(place):
+            return found
+        return self._reached(place, parameter) if " for every " in self.text else ""
+
+    def _reached(self, place: Place, parameter: str) -> str:
+        """Whether the parameter takes values that are said to be taken."""
+        share, given = self.theorem["share"], self.theorem["given"][parameter]
+        low, high = (_rational(share[key]) for key in ("from", "to"))
+        values = []
+        for part in (1e-8, 1e-5, 0.5, 1 - 1e-5, 1 - 1e-8):
+            logs = {**place.logs, share["name"]: math.log(low + (high - low) * part)}
+            values.append(Place(self.file, logs, place.symbols).product(given))
+        ends = [values[0], values[-1]]
+        for k, inner in ((0, values[1]), (1, values[3])):
+            if abs(ends[k] - inner) > 1e-3:  # it does not end there
+                ends[k] = math.copysign(math.inf, ends[k] - inner)
+        said = self.text.split(" for every ")[1].split(" there is ")[0].split(", ")
+        for wanted in (values[2] + self.random.gauss(0, 2) for _ in range(8)):
+            known = {n: math.exp(v) for n, v in place.logs.items()} | place.symbols
+            known |= {a: math.exp(place.log(a)) for a in self.abbreviations}
+            known[parameter] = math.exp(wanted)
+            sides = [[exponent(side, known) for side in s.split(" > ")] for s in said]
+            if all(left > right * (1 + 1e-6) for left, right in sides) and not (
+                min(ends) < wanted < max(ends)
+            ):
+                return f"{parameter} does not become {known[parameter]:.6g}"
+        return ""
 
     def _infimum(self, place: Place) -> str:
         if found := self._bound(place):

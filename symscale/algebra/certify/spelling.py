@@ -6,7 +6,16 @@ from typing import Any
 import sympy as sp
 
 from symscale.algebra.certify.positive import Oriented
-from symscale.algebra.certify.statements import Hypothesis, Powers, Proof, Reason
+from symscale.algebra.certify.statements import (
+    Contradiction,
+    Hypothesis,
+    Least,
+    Powers,
+    Proof,
+    Reason,
+    Split,
+    Tree,
+)
 from symscale.algebra.certify.texts import exponent_text, is_name, line
 from symscale.algebra.exact.combinations import Terms
 from symscale.algebra.exact.monomial import Monomial
@@ -31,6 +40,7 @@ class Spelling:
         self._abbreviations: dict[Oriented, str] = {}
         self._signs: dict[sp.Expr, Oriented] = {}  # of the theorem that is being written
         self._witness: Values = {}
+        self._added: dict[str, list[Hypothesis]] = {}  # to the regions of theorems, by name
 
     def _orient_all(self, monomials: Iterable[Monomial], witness: Values) -> None:
         """Fix which sums are abbreviated, and with which sign: positive at the witness."""
@@ -128,3 +138,33 @@ class Spelling:
 
     def _reason(self, reason: Reason) -> Any:
         return self._proof(reason) if isinstance(reason, tuple) else self._powers(reason)
+
+    def _tree(self, tree: Tree) -> Data:
+        if isinstance(tree, Split):
+            return {
+                "split": {"name": line(tree.name), "terms": self.terms(tree.terms)},
+                "yes": self._tree(tree.yes), "no": self._tree(tree.no),
+            }
+        if isinstance(tree, Least):
+            return {
+                "least": [
+                    {"name": line(n), "product": self.product(m)}
+                    for n, m in tree.products.items()
+                ],
+                "cases": [self._tree(t) for t in tree.cases],
+            }
+        if isinstance(tree, Contradiction):
+            return {"contradiction": self._reason(tree.reason)}
+        proofs = {line(n): self._reason(r) for n, r in tree.proofs.items()}
+        for given in self._added.get(tree.theorem, ()):  # which the cover's region has as well
+            proofs.setdefault(line(given.name), [{"times": {line(given.name): 1}}])
+        return {"theorem": line(tree.theorem), "proofs": proofs}
+
+
+def monomials_of(tree: Tree) -> list[Monomial]:
+    """The monomials in a tree's cases."""
+    if isinstance(tree, Split):
+        return [m for _, m in tree.terms] + monomials_of(tree.yes) + monomials_of(tree.no)
+    if isinstance(tree, Least):
+        return [*tree.products.values(), *(m for t in tree.cases for m in monomials_of(t))]
+    return []

@@ -13,6 +13,7 @@ import sympy as sp
 from symscale.algebra.exact.combinations import Terms
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.products.limit import comparison_text, split_fraction
+from symscale.errors import FormulaError
 
 Powers: TypeAlias = Mapping[str, sp.Expr]
 """For conditions by name: the powers of their ratios that a product is made of."""
@@ -59,6 +60,44 @@ class Summand:
 
 Proof: TypeAlias = tuple[Summand, ...]
 Reason: TypeAlias = Powers | Proof
+
+
+@dataclass(frozen=True)
+class Share:
+    """A number that goes through an open interval, and on which an optimum depends.
+
+    Attributes:
+        symbol: Its name.
+        low: Where the interval begins, at least 0.
+        high: Where it ends.
+    """
+
+    symbol: sp.Symbol
+    low: sp.Rational
+    high: sp.Rational
+
+    def positive(self, terms: Terms) -> Proof:
+        """Why a sum that is linear in it, and not negative at both ends, is positive between.
+
+        Raises:
+            FormulaError: If it is not linear.
+
+        Example:
+            >>> from symscale.language.symbols import symbol
+            >>> share = Share(symbol("w"), sp.Integer(0), sp.Rational(1, 3))
+            >>> proof = share.positive(((_ONE, ONE), (sp.Integer(-3), Monomial.of(share.symbol))))
+            >>> [(part.coefficient, part.times) for part in proof]
+            [(3, {'to': 1})]
+        """
+        whole = sp.Add(*(c * m.expr for c, m in terms))
+        if sp.diff(whole, self.symbol, 2) != 0:
+            raise FormulaError(f"{whole} is not linear in {self.symbol}")
+        ends = {"to": self.low, "from": self.high}
+        parts = {
+            side: sp.cancel(whole.subs(self.symbol, end) / (self.high - self.low))
+            for side, end in ends.items()
+        }
+        return tuple(Summand(c, times={side: 1}) for side, c in parts.items() if c != 0)
 
 
 @dataclass(frozen=True)

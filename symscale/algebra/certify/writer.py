@@ -11,16 +11,14 @@ from typing import Any
 import sympy as sp
 
 from symscale.algebra.certify.positive import positivity
-from symscale.algebra.certify.spelling import Data, Spelling
+from symscale.algebra.certify.spelling import Data, Spelling, monomials_of
 from symscale.algebra.certify.statements import (
-    Contradiction,
     Hypothesis,
-    Least,
     Powers,
     Proof,
     Reason,
+    Share,
     Shares,
-    Split,
     Tree,
     at_most_one,
 )
@@ -68,7 +66,6 @@ class CertificateWriter(Spelling):
         self._exponents = {s: i for s, i in domain.exponents.items() if s in parameters}
         self._problem: Data | None = None
         self._theorems: list[Data] = []
-        self._added: dict[str, list[Hypothesis]] = {}
         self._constraints = unique_lines([c.name for c in program.constraints])
         taken = {str(s) for s in [*parameters, *self._exponents, *program.variables]}
         super().__init__(taken)
@@ -173,9 +170,40 @@ class CertificateWriter(Spelling):
             **self._tangent(value, shares), "point": self._numbers(point), "within": str(within),
         })
 
+    def curve(
+        self, name: str, share: Share, given: tuple[sp.Symbol, Monomial], value: Monomial,
+        multipliers: Mapping[str, Multiplier], point: Mapping[sp.Symbol, Monomial],
+        slacks: Mapping[str, Reason], region: Sequence[Hypothesis], witness: Values, *,
+        weights: Mapping[str, Sequence[Monomial | None]] | None = None,
+    ) -> None:
+        """The optimum as a function of a share, where one parameter is what the share says.
+
+        Args:
+            name: Of the theorem.
+            share: The share.
+            given: The parameter, and the product of the share and the others that it is.
+            value: The value there.
+            multipliers: The power of each constraint; `Share.positive` proves their signs.
+            point: The point there, at which the weights are the shares of the terms.
+            slacks: Why the other constraints hold there.
+            region: Where else it holds.
+            witness: A share and parameters strictly within, all but the replaced one.
+            weights: The shares of each sum's terms ("objective" for those); None: left out.
+        """
+        parameter, product = given
+        used = [product, value, *point.values(), *_monomials(weights, None)]
+        self._begin(region, witness, used)
+        self._end("curve", name, region, witness, {
+            "share": {
+                "name": self.name(share.symbol), "from": str(share.low), "to": str(share.high)
+            },
+            "given": {self.name(parameter): self.product(product)},
+            **self._certified(value, multipliers, weights, None), **self._at_point(point, slacks),
+        }, share, parameter)  # fmt: skip
+
     def cover(self, name: str, tree: Tree, region: Sequence[Hypothesis], witness: Values) -> None:
         """The theorems in a tree's leaves settle every case."""
-        self._begin(region, witness, _of_tree(tree))
+        self._begin(region, witness, monomials_of(tree))
         self._end("cover", name, region, witness, {"tree": self._tree(tree)})
 
     def data(self, title: str) -> Data:
@@ -210,7 +238,9 @@ class CertificateWriter(Spelling):
         found = [*_objective(self.program), *(m for g in self._domain for _, m in g.terms)]
         return found + [m for c in self.program.constraints for m in _terms_of(c)]
 
-    def _region(self, name: str, region: Sequence[Hypothesis]) -> list[Data]:
+    def _region(
+        self, name: str, region: Sequence[Hypothesis], share: Share | None
+    ) -> list[Data]:
         """The conditions, each after the proofs that the sums in it are positive."""
         rows: list[Data] = []
         done: set[Any] = set()
@@ -229,7 +259,10 @@ class CertificateWriter(Spelling):
                     continue
                 done.add(oriented)
                 require(m for _, m in oriented.terms)
-                proof, source = positivity(oriented, region, self._domain)
+                if share is not None and share.symbol in oriented.expr.free_symbols:
+                    proof, source = share.positive(oriented.terms), None
+                else:
+                    proof, source = positivity(oriented, region, self._domain)
                 if source is not None:
                     if source not in region:
                         added.append(source)
@@ -244,10 +277,12 @@ class CertificateWriter(Spelling):
         return rows
 
     def _end(
-        self, kind: str, name: str, region: Sequence[Hypothesis], witness: Values, data: Data
+        self, kind: str, name: str, region: Sequence[Hypothesis], witness: Values, data: Data,
+        share: Share | None = None, replaced: sp.Symbol | None = None,
     ) -> None:
-        rows = self._region(name, region)
-        needed: set[Any] = {*self._exponents, *self.program.parameters}
+        rows = self._region(name, region, share)
+        needed: set[Any] = {*self._exponents, *self.program.parameters} - {replaced}
+        needed |= set() if share is None else {share.symbol}
         for g in (*region, *self._domain):
             needed |= {s for c, m in g.terms for s in (*c.free_symbols, *m.free_symbols)}
         missing = sorted(str(s) for s in needed if s not in witness)
@@ -314,27 +349,6 @@ class CertificateWriter(Spelling):
             "slacks": {self._constraints[n]: self._reason(r) for n, r in slacks.items()},
         }
 
-    def _tree(self, tree: Tree) -> Data:
-        if isinstance(tree, Split):
-            return {
-                "split": {"name": line(tree.name), "terms": self.terms(tree.terms)},
-                "yes": self._tree(tree.yes), "no": self._tree(tree.no),
-            }
-        if isinstance(tree, Least):
-            return {
-                "least": [
-                    {"name": line(n), "product": self.product(m)}
-                    for n, m in tree.products.items()
-                ],
-                "cases": [self._tree(t) for t in tree.cases],
-            }
-        if isinstance(tree, Contradiction):
-            return {"contradiction": self._reason(tree.reason)}
-        proofs = {line(n): self._reason(r) for n, r in tree.proofs.items()}
-        for given in self._added.get(tree.theorem, ()):  # which the cover's region has as well
-            proofs.setdefault(line(given.name), [{"times": {line(given.name): 1}}])
-        return {"theorem": line(tree.theorem), "proofs": proofs}
-
 
 def _objective(program: AnyProgram) -> tuple[Monomial, ...]:
     return (program.objective,) if isinstance(program, Program) else program.objective
@@ -355,12 +369,3 @@ def _monomials(
 
 def _products(point: Numbers) -> list[Monomial]:
     return [v for v in point.values() if isinstance(v, Monomial)]
-
-
-def _of_tree(tree: Tree) -> list[Monomial]:
-    """The monomials in a tree's cases."""
-    if isinstance(tree, Split):
-        return [m for _, m in tree.terms] + _of_tree(tree.yes) + _of_tree(tree.no)
-    if isinstance(tree, Least):
-        return [*tree.products.values(), *(m for t in tree.cases for m in _of_tree(t))]
-    return []

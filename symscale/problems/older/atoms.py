@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from symscale.kernel.limits import Refused, shown, spend
 from symscale.kernel.polynomials import Exponent, RationalFunction, quotient, sign, symbol
+from symscale.kernel.problem import Declarations
 from symscale.kernel.read import as_dict, as_name, read_exponent
-from symscale.kernel.region import Declarations
 from symscale.kernel.terms import ONE, Product, Term, Terms, multiplied, of_number, power, times
 
 LONGEST = 2000

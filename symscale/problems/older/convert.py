@@ -16,7 +16,7 @@ from typing import Any
 
 from symscale.kernel.check import FORMAT, VERSION
 from symscale.kernel.limits import MOST_WORK, Refused, budget, shown
-from symscale.kernel.problem import OBJECTIVE
+from symscale.kernel.problem import MOST, OBJECTIVE, Declarations, SignCondition
 from symscale.kernel.read import (
     as_dict,
     as_line,
@@ -26,7 +26,6 @@ from symscale.kernel.read import (
     as_rational,
     read_json,
 )
-from symscale.kernel.region import MOST, Declarations, SignCondition
 from symscale.kernel.terms import ONE, Product, Term, Terms, of_number, power, put, same, times
 from symscale.problems.older.atoms import AtomReader, collected, read_name, used_abbreviations
 from symscale.problems.older.search import (

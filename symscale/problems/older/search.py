@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from symscale.kernel.limits import Refused, spend
 from symscale.kernel.numbers import compare_with_one
 from symscale.kernel.polynomials import Exponent, sign
-from symscale.kernel.region import Declarations, SignCondition
+from symscale.kernel.problem import Declarations, SignCondition
 from symscale.kernel.sentences import exponent as exponent_text
 from symscale.kernel.terms import (
     ONE,

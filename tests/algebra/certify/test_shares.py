@@ -4,6 +4,7 @@ import json
 
 import sympy as sp
 
+from symscale.algebra.certify.statements import Share
 from symscale.algebra.certify.writer import CertificateWriter
 from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import Monomial
@@ -11,7 +12,7 @@ from symscale.algebra.sums.program import GeometricProgram, SumConstraint
 from symscale.kernel.check import check
 from symscale.language.symbols import symbols
 
-a, b, c, d, x, y = symbols("J K C P N b")
+a, b, c, d, x, y, r = symbols("J K C P N b w")
 
 
 def shared(total: Monomial, *, inverse: bool = False) -> GeometricProgram:
@@ -55,3 +56,22 @@ def test_a_tangent_of_a_maximum_with_a_difference() -> None:
     )  # fmt: skip
     (text,) = texts(writer)
     assert text.startswith("for all positive parameters with C > P: every feasible point has 1/(")
+
+
+def test_a_curve() -> None:
+    """The least of a/x + b/y is b/(c (1 - r)^2) where a/b = (r/(1 - r))^2."""
+    share = Share(r, sp.Integer(0), sp.Integer(1))
+    rest = Monomial.from_powers({1 - r: sp.Integer(1)})
+    part = Monomial.of(r)
+    writer = CertificateWriter(shared(Monomial.of(c)))
+    writer.curve(
+        "all", share, (a, Monomial.of(b) * (part / rest) ** 2), Monomial.of(b / c) / rest**2,
+        {"in all": sp.Integer(1)}, {x: part * Monomial.of(c), y: rest * Monomial.of(c)}, {}, (),
+        {r: sp.Rational(1, 3), b: sp.Integer(1), c: sp.Integer(1)},
+        weights={"objective": [part, rest], "in all": [part, rest]},
+    )  # fmt: skip
+    assert texts(writer) == [
+        "for all positive parameters with 0 < w < 1: with J = K*w^2/D1^2 the point N = C*w, "
+        "b = C*D1 is feasible and has J/N + K/b = K/(C*D1^2), which is the optimum; for every "
+        "J > 0 there is such a number w, where D1 = 1 - w"
+    ]
