@@ -160,6 +160,7 @@ def sentence(shown: Proved, problem: StatedProblem | None) -> str:
     sums += [data.get("left", ()), data.get("right", ())]
     sums += [c.terms for c in data.get("reach", ())]
     products = [data.get("value", ONE), data.get("given", ONE), *data.get("point", {}).values()]
+    products += [*data.get("tangents", ()), *(p for p, _, _ in data.get("ranges", ()))]
     products += [p for found in sums for _, p in found]
     return f"{head}: {body}{_where(region.scope, *products)}"
 
@@ -256,6 +257,20 @@ def _curve(shown: Proved, problem: StatedProblem) -> str:
     return f"{text}; for every {reach} there is such a number {data['share']['name']}"
 
 
+def _box(shown: Proved, problem: StatedProblem) -> str:
+    data, total = shown.data, objective(problem)
+    relation, end = (">=", "greatest") if problem.sense == "minimize" else ("<=", "least")
+    values = ", ".join(product(p) for p in data["tangents"])
+    ranges = ", ".join(f"{low} <= {product(p)} <= {high}" for p, low, high in data["ranges"])
+    sides = [f"its {total}", f"the {end} of these"]
+    if problem.sense != "minimize":
+        sides.reverse()
+    return (
+        f"every feasible point has {total} {relation} each of {values}; where {ranges}, a point is "
+        f"feasible, and {sides[0]} is at most {_percent(data['within'])} above {sides[1]}"
+    )
+
+
 def _compared(shown: Proved) -> str:
     relation = shown.data.get("relation", "=")
     return f"{terms(shown.data['left'])} {relation} {terms(shown.data['right'])}"
@@ -264,7 +279,7 @@ def _compared(shown: Proved) -> str:
 _OF_A_PROBLEM = {
     "bound": _bound, "attained": _attained, "feasible": _feasible, "infimum": _infimum,
     "infeasible": _infeasible, "unbounded": _unbounded, "tangent": _tangent,
-    "curve": _curve,
+    "curve": _curve, "box": _box,
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from symscale.kernel.limits import Refused, shown, spend
 from symscale.kernel.problem import MOST, Declarations, SignCondition, StatedProblem, UnitConstraint
 from symscale.kernel.read import as_dict, as_line, as_list, as_object
 from symscale.kernel.region import ProofRegion, check_witness, read_region
-from symscale.kernel.shares import read_share, show_curve, show_tangent
+from symscale.kernel.shares import read_share, show_box, show_curve, show_tangent
 from symscale.kernel.terms import ONE, Product, Terms, power, same, scaled, vanishes
 
 _UNIT = Fraction(1)
@@ -113,6 +113,7 @@ _OF_A_PROBLEM: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Callable[[Cl
     "unbounded": (("direction", "point", "slacks"), (), _unbounded),
     "tangent": (("shares", "value", "point", "within"), (), show_tangent),
     "curve": (("share", "given", *_POINT, "multipliers"), ("weights",), show_curve),
+    "box": (("numbers", "gauge", "tangents", "corners", "tree", "within"), (), show_box),
 }  # fmt: skip
 """For each kind the keys of its data, those that may be absent, and what shows it."""
 

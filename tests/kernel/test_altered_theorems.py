@@ -118,6 +118,15 @@ def wrong_theorems(data: Data, theorem: Data) -> Iterator[Data]:
             yield {**theorem, "value": {**value, "101": "1" if least else "-1", "100": "-1"}}
             ((name, given),) = theorem["given"].items()
             yield {**theorem, "given": {name: {**given, "2": "1"}}}
+        case "box":
+            yield {**theorem, "within": "1/1000"}
+            numbers = [{**n, "to": str(10**6)} for n in theorem["numbers"]]
+            yield {**theorem, "numbers": numbers}
+            tangents = [
+                {**t, "value": {**t["value"], "101": "2" if least else "-2", "10": "-4"}}
+                for t in theorem["tangents"]
+            ]
+            yield {**theorem, "tangents": tangents}
         case "identity":
             yield {**theorem, "left": theorem["left"] * 2}
         case "inequality":
@@ -132,4 +141,4 @@ def test_the_judge_sees_what_is_false() -> None:
             for wrong in wrong_theorems(data, theorem):
                 assert Judge(data, wrong, "").fault(10), wrong
                 tried[theorem["theorem"]] += 1
-    assert len(tried) == 11
+    assert len(tried) == 12

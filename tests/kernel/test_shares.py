@@ -1,10 +1,13 @@
 """Theorems by shares: what they say, and false ones written by hand, which are refused."""
 
+import copy
 import json
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
+from boxes import Box
 from symscale.kernel.check import check
 from symscale.kernel.limits import Refused
 from theorems import (
@@ -583,3 +586,262 @@ CURVES: dict[str, tuple[Data, str]] = {
 def test_false_curves_are_refused(name: str) -> None:
     data, why = CURVES[name]
     assert why in refusal(data)
+
+
+# Boxes
+
+# The greatest x with x <= A and x <= B, and with y^2 = x: an equality among the terms.
+ROOT = problem(
+    "maximize", "x y", [{"x": "1"}],
+    constraint("A", {"x": "1", "A": "-1"}), constraint("B", {"x": "1", "B": "-1"}),
+    constraint("root", {"y": "2", "x": "-1"}, relation="=="),
+)  # fmt: skip
+
+
+def near(name: str, more: str, less: str, constant: str = "384") -> Data:
+    """A tangent of a/x + b/y where the shares are 2/5 and 3/5."""
+    shares = {"a": "2/5", "b": "2/5", more: "3/5"}
+    parts = [shares["a"], shares["b"]]
+    value = {constant: "1", "100": "-1", **shares, "c": "-1"}
+    return {"name": name, "shares": {"objective": parts, "in all": parts}, "value": value}
+
+
+def corner(at: str, x: str, y: str) -> Data:
+    """The point of x and y over c."""
+    return {"at": [at], "point": {"x": x, "y": y}}
+
+
+K = {"name": "K", "product": {"a": "1", "b": "-1"}, "from": "1/4", "to": "4"}
+CORNERS = [
+    corner("0", "1/3", "2/3"), corner("1/2", "1/2", "1/2"), corner("1", "2/3", "1/3")
+]  # fmt: skip
+LESS, MORE = near("less", "b", "a"), near("more", "a", "b")
+
+
+def cut(at: str, below: Any, above: Any, number: str = "K") -> Data:
+    """A tree that parts a box, with tangents' names for its leaves."""
+    sides = [{"tangent": t} if isinstance(t, str) else t for t in (below, above)]
+    return {"number": number, "at": at, "below": sides[0], "above": sides[1]}
+
+
+def box(**data: Any) -> Data:
+    """The box in which a and b are within a factor of 4: changed."""
+    given: Data = {
+        "numbers": [K], "gauge": {"x": {"c": "1"}, "y": {"c": "1"}}, "tangents": [LESS, MORE],
+        "corners": CORNERS, "tree": cut("1/2", "less", "more"), "within": "1/20",
+    }  # fmt: skip
+    return theorem("box", data.pop("witness", "a=1 b=1 c=1"), **{**given, **data})
+
+
+def test_a_box() -> None:
+    values = "96*a^(2/5)*b^(3/5)/(25*c), 96*a^(3/5)*b^(2/5)/(25*c)"
+    assert sentence(box(), about=SHARED) == (
+        f"{EVERY}: every feasible point has {COSTS} >= each of {values}; where 1/4 <= a/b <= 4, a "
+        f"point is feasible, and its {COSTS} is at most 5 % above the greatest of these"
+    )
+
+
+def test_a_box_of_one_rectangle_and_an_inverse() -> None:
+    """Of 1/(a/x + b/y) the tangents are above, and the least of them is near."""
+    inverse = {**SHARED, "sense": "maximize-inverse"}
+    middle = {
+        "name": "middle", "shares": {"objective": ["1/2", "1/2"], "in all": ["1/2", "1/2"]},
+        "value": {"2": "-2", "a": "-1/2", "b": "-1/2", "c": "1"},
+    }  # fmt: skip
+    given = box(
+        tangents=[middle], tree={"tangent": "middle"}, corners=[CORNERS[0], CORNERS[2]],
+        within="1/8",
+    )  # fmt: skip
+    assert sentence(given, about=inverse).endswith(
+        f"a point is feasible, and the least of these is at most 12.5 % above its 1/({COSTS})"
+    )
+    given["within"] = "12/100"
+    assert "not within this share" in reason(given, about=inverse)
+
+
+@pytest.mark.parametrize(("count", "reach"), [(3, 4), (4, 2)])
+def test_boxes_of_several_numbers(count: int, reach: int) -> None:
+    data = Box(count, reach, Fraction(1, 20)).file()
+    assert refusal(data) == ""
+    given = data["theorems"][0]
+    assert len(given["tangents"]) > count
+    for changed in (  # every corner is needed, and no share less is shown
+        {"corners": given["corners"][:-1]},
+        {"within": "1/100"},
+    ):
+        assert refusal({**data, "theorems": [{**given, **changed}]})
+
+
+def test_a_large_box_is_within_the_budget() -> None:
+    """Sixty-four pieces of two numbers."""
+    found = check(json.dumps(Box(3, 8, Fraction(1, 50)).file()))
+    assert found.holds
+    assert found.work < 120_000
+
+
+def of_root(**data: Any) -> Data:
+    """Between A/2 and 2 A: the tangent sqrt(A B) of the greatest x, with y = sqrt x."""
+    root_of_2 = {"x": {"2": "-1/2"}, "y": {"2": "-1/4"}}
+    given: Data = {
+        "numbers": [{"name": "K", "product": {"A": "1", "B": "-1"}, "from": "1/2", "to": "2"}],
+        "gauge": {
+            "x": {"A": "1/2", "B": "1/2"}, "y": {"A": "1/4", "B": "1/4"}
+        },
+        "tangents": [{
+            "name": "t", "shares": {"objective": ["1"], "A": ["1/2"], "B": ["1/2"]},
+            "value": {"A": "1/2", "B": "1/2"},
+        }],
+        "corners": [{"at": [at], "point": root_of_2} for at in ("0", "1")],
+        "tree": {"tangent": "t"}, "within": "42/100",
+    }  # fmt: skip
+    return theorem("box", "A=1 B=1", **{**given, **data})
+
+
+def test_a_box_with_an_equality() -> None:
+    assert sentence(of_root(), about=ROOT) == (
+        f"{EVERY}: every feasible point has x <= each of A^(1/2)*B^(1/2); where 1/2 <= A/B <= 2, a "
+        "point is feasible, and the least of these is at most 42 % above its x"
+    )
+    for y in ("84/100", "85/100"):  # the fourth root of 1/2 is between them
+        point = {"x": {"2": "-1/2"}, "y": y}
+        off = of_root(corners=[{"at": [at], "point": point} for at in ("0", "1")])
+        assert "'root' does not hold" in reason(off, about=ROOT)
+    assert "not within this share" in reason(of_root(within="41/100"), about=ROOT)
+
+
+def test_a_box_of_a_problem_with_a_difference() -> None:
+    """An abbreviation is a number like another, positive in the region."""
+    about = json.loads(json.dumps(SHARED).replace('"a"', '"D"'))
+    given = json.loads(json.dumps(box(witness="c=1 b=1 d=1 e=2")).replace('"a"', '"D"'))
+    proof = [{"times": {"e > d": 1}}]
+    given["region"] = [at_least("e", "d", ">"), {"positive": "D", "proof": proof}]
+    rest = {"name": "D", "terms": [term({"e": "1"}), term({"d": "1"}, "-1")]}
+    text = sentence(given, about=about, abbreviations=[rest])
+    assert "where 1/4 <= D/b <= 4, a point" in text
+    assert text.endswith("of these, where D = e - d")
+
+
+def altered(path: str, value: Any) -> Data:
+    """The box with one part of it replaced."""
+    found = copy.deepcopy(box())
+    *way, last = path.split()
+    place: Any = found
+    for key in way:
+        place = place[int(key) if key.isdigit() else key]
+    place[int(last) if last.isdigit() else last] = value
+    return found
+
+
+def nested(depth: int) -> Data:
+    """Cuts that come ever nearer to 0."""
+    tree: Any = "less"
+    for k in range(depth, 0, -1):
+        tree = cut(f"1/{2**k}", tree, "more" if k == 1 else "less")
+    return dict(tree)
+
+
+BOXES: dict[str, tuple[Data, str]] = {
+    "corner left out": (box(corners=CORNERS[:2]), "no point is given at the corner 1"),
+    "corner between left out": (box(corners=CORNERS[::2]), "no point is given at the corner 1/2"),
+    "corner of no rectangle": (
+        box(corners=[*CORNERS, corner("3/4", "1/2", "1/2")]),
+        "is of no rectangle",
+    ),
+    "corner twice": (box(corners=[*CORNERS, CORNERS[0]]), "there twice"),
+    "corner with a place too many": (altered("corners 1 at", ["1/2", "1/2"]), "there twice, or"),
+    "corner without a place": (altered("corners 1 at", []), "there twice, or"),
+    "point that violates a constraint": (
+        altered("corners 0 point y", "67/100"),
+        "'in all' does not hold",
+    ),
+    "point that is too far": (altered("corners 0 point x", "1/4"), "not within this share"),
+    "point of parameters": (altered("corners 0 point x", {"a": "1"}), "of numbers alone"),
+    "point at zero": (altered("corners 0 point x", "0"), "is not positive"),
+    "point without a variable": (altered("corners 0 point", {"x": "1/3"}), "to each variable"),
+    "cut at the end": (box(tree=cut("1", "less", "more")), "does not part"),
+    "cut at the beginning": (box(tree=cut("0", "less", "more")), "does not part"),
+    "cut that parts nothing any more": (
+        box(tree=cut("1/2", cut("1/2", "less", "more"), "more")),
+        "does not part",
+    ),
+    "cut outside of its rectangle": (
+        box(tree=cut("1/2", "less", cut("1/4", "less", "more"))),
+        "does not part",
+    ),
+    "cut of another number": (box(tree=cut("1/2", "less", "more", "L")), "no number of the box"),
+    "cut of no number": (box(tree={**cut("1/2", "less", "more"), "number": ["K"]}), "no number"),
+    "tree nested too deeply": (
+        box(tree=nested(70)),
+        "nested too deeply",
+    ),
+    "tangents exchanged": (box(tree=cut("1/2", "more", "less")), "not within this share"),
+    "tangent that is not there": (box(tree=cut("1/2", "less", "none")), "no tangent is named"),
+    "tangent of another type": (
+        box(tree={**cut("1/2", "less", "more"), "above": {"tangent": 1}}),
+        "no tangent is named",
+    ),
+    "tangent that rules nowhere": (
+        box(tree=cut("1/2", "less", "less"), within="1/2"),
+        "is of no rectangle",
+    ),
+    "tangent twice": (box(tangents=[LESS, MORE, LESS]), "two tangents are named"),
+    "tangent with a greater constant": (
+        box(tangents=[LESS, near("more", "a", "b", "393")]),
+        "it exceeds 1",
+    ),
+    "tangent with other shares": (
+        altered("tangents 0 shares objective", ["1/2", "1/2"]),
+        "does not cancel",
+    ),
+    "tangent of another parameter": (
+        altered("tangents 0 value", {"a": "2/5", "b": "2/5", "c": "-1"}),
+        "leave over b",
+    ),
+    "less within": (box(within="1/30"), "not within this share"),
+    "within below zero": (box(within="-1/20"), "is not negative"),
+    "wider range": (altered("numbers 0 to", "5"), "not within this share"),
+    "range of nothing": (altered("numbers 0 to", "1/4"), "its range is empty"),
+    "range from zero": (altered("numbers 0 from", "0"), "its range is empty"),
+    "number twice": (box(numbers=[K, K]), "is there twice"),
+    "number that follows from another": (
+        box(numbers=[K, {**K, "name": "L", "product": {"a": "-2", "b": "2"}}]),
+        "follows from the others",
+    ),
+    "number without parameters": (
+        box(numbers=[K, {**K, "name": "L", "product": {"2": "1"}}]),
+        "follows from the others",
+    ),
+    "no numbers": (box(numbers=[]), "has no numbers"),
+    "five numbers": (box(numbers=[K] * 5), "at most 4"),
+    "number that the terms are not made of": (
+        altered("numbers 0 product", {"a": "1"}),
+        "stands in what is no product",
+    ),
+    "gauge that leaves a parameter": (altered("gauge x", {}), "c stands in what is no product"),
+    "gauge with another": (altered("gauge x", {"c": "1", "d": "1"}), "d stands in what is no"),
+    "gauge without a variable": (altered("gauge", {"x": {"c": "1"}}), "to each variable"),
+    "witness outside": (box(witness="a=5 b=1 c=1"), "outside of its range"),
+    "witness at the edge": (box(witness="a=4 b=1 c=1"), "outside of its range"),
+    "witness at the other edge": (box(witness="a=1 b=4 c=1"), "outside of its range"),
+    "witness without a parameter": (box(witness="a=1 c=1"), "gives no number to b"),
+    "symbolic exponents": (
+        altered("numbers 0 product", {"a": "e", "b": "-e"}) | {
+            "witness": {"a": "1", "b": "1", "c": "1", "e": "1/2"}
+        },
+        "symbolic exponents",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BOXES)
+def test_false_boxes_are_refused(name: str) -> None:
+    data, why = BOXES[name]
+    symbols = {"e": ["0", "1"]} if "e" in data["witness"] else {}
+    assert why in refusal(file(data, about=SHARED, exponents=symbols))
+
+
+def test_the_forgeries_are_wrong_in_one_thing_only() -> None:
+    assert refusal(file(box(), about=SHARED)) == ""
+    assert refusal(file(of_equal(), about=EQUAL)) == ""
+    assert refusal(file(box(tree=nested(1)), about=SHARED)) == ""
+    assert refusal(of(beyond(), about=CUT)) == ""

@@ -24,7 +24,7 @@ PAGE = (ROOT / "docs" / "certificates.md").read_text(encoding="utf-8")
 EXAMPLES = [json.loads(part.split("```")[0]) for part in PAGE.split("```json\n")[1:]]
 KINDS = (
     "bound", "attained", "feasible", "infimum", "infeasible", "unbounded", "cover", "identity",
-    "inequality", "tangent", "curve",
+    "inequality", "tangent", "curve", "box",
 )  # fmt: skip
 
 

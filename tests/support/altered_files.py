@@ -23,6 +23,7 @@ _PARTS = (
     "region", "value", "multipliers", "weights", "at", "point", "slacks", "gap", "direction",
     "shrink", "excess", "tree", "left", "right", "proof", "witness", "relation", "shares",
     "within", "given", "share",
+    "numbers", "gauge", "tangents", "corners",
 )  # fmt: skip
 _KEYS = {
     "bound": ("value", "multipliers", "weights", "at"),
@@ -34,6 +35,7 @@ _KEYS = {
     "infeasible": ("multipliers", "weights", "excess"),
     "unbounded": ("direction", "point", "slacks"),
     "tangent": ("shares", "value", "point", "within"),
+    "box": ("numbers", "gauge", "tangents", "corners", "tree", "within"),
     "curve": ("share", "given", "value", "multipliers", "weights", "point", "slacks"),
 }  # fmt: skip
 
@@ -363,12 +365,20 @@ def _a_power(a: Altered) -> bool:
 def _tree(a: Altered) -> bool:
     """Leaves swapped, splits changed, proofs of other conditions."""
     rows = [p for p in _within(a.theorem.get("tree", {})) if isinstance(p, dict)]
-    inner = [r for r in rows if {"yes", "theorem", "cases", "contradiction"} & set(r)]
+    keys = {"yes", "theorem", "cases", "contradiction", "below", "tangent"}
+    inner = [r for r in rows if keys & set(r)]
     if not inner:
         return False
     row = a.random.choice(inner)
     if "yes" in row:
         row["yes"], row["no"] = row["no"], row["yes"]
+    elif "below" in row:
+        if a.random.random() < 0.5:
+            row["below"], row["above"] = row["above"], row["below"]
+        else:
+            row["at"] = a.random.choice(("1/2", "1/3", "2/3", "1/4", "0", "1"))
+    elif "tangent" in row:
+        row["tangent"] = a.random.choice(a.theorem["tangents"])["name"]
     elif "cases" in row:
         a.random.shuffle(row["cases"])
     elif "theorem" in row:

@@ -4,10 +4,12 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from fractions import Fraction
 from typing import Any
 from unittest.mock import patch
 
 import symscale.algebra.certify.theorems as certified
+from boxes import Box
 from places import ROOT
 from symscale.derivation.library import derivation_names, load_derivation
 from symscale.errors import SymscaleError
@@ -30,7 +32,7 @@ def original_files(*, full: bool) -> list[Data]:
         full: Of all studies, derivations and problems, not of a few.
     """
     found: dict[str, None] = {
-        json.dumps(data): None for data in (*_of_the_page(), SHRINKS, CUT)
+        json.dumps(data): None for data in (*_of_the_page(), SHRINKS, CUT, *_BOXES)
     }  # fmt: skip
 
     def recorded(text: str) -> FileVerdict:
@@ -82,6 +84,8 @@ SHRINKS = file(
     ),
 )  # fmt: skip
 """The greatest x with x/a + y <= 1: none, but a is approached."""
+
+_BOXES = tuple(Box(count, 2, Fraction(1, 20)).file() for count in (2, 3))
 
 _NEAR = [term({"c": "2"}), term({"a": "1"}, "-1")]
 CUT = file(

@@ -147,11 +147,11 @@ def names_in(data: Any, names: set[str]) -> None:
 
 _KEYS = {
     "name", "relation", "coefficient", "theorem", "sense", "format", "title", "positive", "within",
-    "from", "to",
+    "from", "to", "number", "at", "tangent",
 }  # fmt: skip
 _PROOF = {
     "multipliers", "weights", "at", "slacks", "gap", "proof", "proofs", "witness", "excess",
-    "contradiction", "title", "shares",
+    "contradiction", "title", "shares", "corners", "gauge",
 }  # fmt: skip
 
 
@@ -418,6 +418,40 @@ class Judge:
             ):
                 return f"{parameter} does not become {known[parameter]:.6g}"
         return ""
+
+    def _box(self, place: Place) -> str:
+        numbers = self.theorem["numbers"]
+        found = self._over_tangents(place)
+        if found or any(b in self.abbreviations for n in numbers for b in n["product"]):
+            return found
+        names = list(place.logs)
+        powers = np.array([
+            [exponent(n["product"].get(name, "0"), place.symbols) for name in names]
+            for n in numbers
+        ])  # fmt: skip
+        ranges = [[math.log(_rational(n[key])) for key in ("from", "to")] for n in numbers]
+        wanted = [self.random.uniform(*ends) for ends in ranges]
+        off = [w - place.product(n["product"]) for w, n in zip(wanted, numbers, strict=True)]
+        step = np.linalg.lstsq(powers, np.array(off), rcond=None)[0]
+        moved = {n: place.logs[n] + s for n, s in zip(names, step.tolist(), strict=True)}
+        within = Place(self.file, moved, place.symbols)
+        return self._over_tangents(within) if within.inside(self.region.conditions, 0.0) else ""
+
+    def _over_tangents(self, place: Place) -> str:
+        """Compare the optimum with the tangents, and within the box with the nearest of them."""
+        side = 1 if self.file["problem"]["sense"] == "minimize" else -1
+        values = [side * place.product(t["value"]) for t in self.theorem["tangents"]]
+        found = self._optimum(place)
+        if found.feasible and found.cost < max(values) - _OPTIMAL - found.error:
+            return f"a point is better by {max(values) - found.cost:.3g}"
+        for n in self.theorem["numbers"]:
+            low, high = (math.log(_rational(n[key])) for key in ("from", "to"))
+            if not low - _CLOSE <= place.product(n["product"]) <= high + _CLOSE:
+                return ""
+        if not found.feasible:
+            return "no point is feasible"
+        off = found.cost - max(values) - math.log1p(_rational(self.theorem["within"]))
+        return f"no point is as near, by {off:.3g}" if off > _OPTIMAL + found.error else ""
 
     def _infimum(self, place: Place) -> str:
         if found := self._bound(place):

@@ -1,6 +1,6 @@
 """The parts of format 3: products, sums, conditions, proofs, and what abbreviates sums."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sympy as sp
@@ -8,11 +8,13 @@ import sympy as sp
 from symscale.algebra.certify.positive import Oriented
 from symscale.algebra.certify.statements import (
     Contradiction,
+    Cut,
     Hypothesis,
     Least,
     Powers,
     Proof,
     Reason,
+    Shares,
     Split,
     Tree,
 )
@@ -23,6 +25,8 @@ from symscale.errors import FormulaError
 
 Data = dict[str, Any]
 Values = Mapping[sp.Symbol, sp.Rational]
+Multiplier = sp.Expr | tuple[Terms, Proof]
+Numbers = Mapping[sp.Symbol, sp.Rational | Monomial]
 
 _MOST_DIGITS = 60
 
@@ -32,11 +36,12 @@ class Spelling:
 
     Args:
         taken: Names that no abbreviation may have.
+        constraints: How the file spells the names of constraints.
     """
 
-    def __init__(self, taken: set[str]) -> None:
+    def __init__(self, taken: set[str], constraints: Mapping[str, str]) -> None:
         """Start without abbreviations."""
-        self._taken = taken
+        self._taken, self._constraints = taken, constraints
         self._abbreviations: dict[Oriented, str] = {}
         self._signs: dict[sp.Expr, Oriented] = {}  # of the theorem that is being written
         self._witness: Values = {}
@@ -159,6 +164,54 @@ class Spelling:
         for given in self._added.get(tree.theorem, ()):  # which the cover's region has as well
             proofs.setdefault(line(given.name), [{"times": {line(given.name): 1}}])
         return {"theorem": line(tree.theorem), "proofs": proofs}
+
+    def _certified(
+        self, value: Monomial | None, multipliers: Mapping[str, Multiplier],
+        weights: Mapping[str, Sequence[Monomial | None]] | None,
+        at: Mapping[sp.Symbol, Monomial] | None,
+    ) -> Data:
+        found: Data = {} if value is None else {"value": self.product(value)}
+        found["multipliers"] = {}
+        for name, given in multipliers.items():
+            terms, proof = given if isinstance(given, tuple) else (((given, Monomial(())),), ())
+            row: Data = {"value": self.terms(terms)}
+            if proof:
+                row["proof"] = self._proof(proof)
+            found["multipliers"][self._constraints[name]] = row
+        if weights:
+            found["weights"] = {
+                self._constraints.get(n, n): [None if w is None else self.product(w) for w in ws]
+                for n, ws in weights.items()
+            }
+        if at is not None:
+            found["at"] = self._point(at)
+        return found
+
+    def _tangent(self, value: Monomial, shares: Shares) -> Data:
+        rows = {self._constraints.get(n, n): [str(s) for s in row] for n, row in shares.items()}
+        return {"shares": rows, "value": self.product(value)}
+
+    def _numbers(self, point: Numbers) -> Data:
+        return {
+            self.name(x): self.product(v) if isinstance(v, Monomial) else str(v)
+            for x, v in point.items()
+        }
+
+    def _at_point(
+        self, point: Mapping[sp.Symbol, Monomial], slacks: Mapping[str, Reason]
+    ) -> Data:
+        return {
+            "point": self._point(point),
+            "slacks": {self._constraints[n]: self._reason(r) for n, r in slacks.items()},
+        }
+
+    def _cuts(self, tree: Cut | str) -> Data:
+        if isinstance(tree, str):
+            return {"tangent": line(tree)}
+        return {
+            "number": line(tree.scale), "at": str(tree.at), "below": self._cuts(tree.below),
+            "above": self._cuts(tree.above),
+        }
 
 
 def monomials_of(tree: Tree) -> list[Monomial]:

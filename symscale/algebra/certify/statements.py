@@ -136,6 +136,53 @@ class Contradiction:
 Tree: TypeAlias = Split | Least | Leaf | Contradiction
 
 
+@dataclass(frozen=True)
+class Scale:
+    """A product of parameters that a box bounds.
+
+    Attributes:
+        name: Its name.
+        product: The product.
+        low: The least value in the box, above 0.
+        high: The greatest.
+    """
+
+    name: str
+    product: Monomial
+    low: sp.Rational
+    high: sp.Rational
+
+
+@dataclass(frozen=True)
+class Tangent:
+    """A product of powers that no cost is below, by shares of all terms.
+
+    Attributes:
+        shares: Of the objective's terms ("objective") and of those of constraints.
+        value: The product, whose constant is rounded to the safe side.
+    """
+
+    shares: Shares
+    value: Monomial
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A box parted at a place of a scale, which is a share of its logarithmic range.
+
+    Attributes:
+        scale: The scale's name.
+        at: The place.
+        below: What rules below it: another cut, or a tangent's name.
+        above: What rules above it.
+    """
+
+    scale: str
+    at: sp.Rational
+    below: "Cut | str"
+    above: "Cut | str"
+
+
 def at_most_one(ratio: Monomial, *, strict: bool = False, name: str = "") -> Hypothesis:
     """The condition that a monomial is at most 1, below 1 if `strict`.
 

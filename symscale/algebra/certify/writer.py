@@ -11,19 +11,27 @@ from typing import Any
 import sympy as sp
 
 from symscale.algebra.certify.positive import positivity
-from symscale.algebra.certify.spelling import Data, Spelling, monomials_of
+from symscale.algebra.certify.spelling import (
+    Data,
+    Multiplier,
+    Numbers,
+    Spelling,
+    monomials_of,
+)
 from symscale.algebra.certify.statements import (
+    Cut,
     Hypothesis,
     Powers,
     Proof,
     Reason,
+    Scale,
     Share,
     Shares,
+    Tangent,
     Tree,
     at_most_one,
 )
 from symscale.algebra.certify.texts import line, unique_lines
-from symscale.algebra.exact.combinations import Terms
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.program import Program
 from symscale.algebra.sums.program import GeometricProgram
@@ -34,8 +42,6 @@ VERSION = 3
 
 AnyProgram = Program | GeometricProgram
 Values = Mapping[sp.Symbol, sp.Rational]
-Multiplier = sp.Expr | tuple[Terms, Proof]
-Numbers = Mapping[sp.Symbol, sp.Rational | Monomial]
 
 
 class CertificateWriter(Spelling):
@@ -66,9 +72,8 @@ class CertificateWriter(Spelling):
         self._exponents = {s: i for s, i in domain.exponents.items() if s in parameters}
         self._problem: Data | None = None
         self._theorems: list[Data] = []
-        self._constraints = unique_lines([c.name for c in program.constraints])
         taken = {str(s) for s in [*parameters, *self._exponents, *program.variables]}
-        super().__init__(taken)
+        super().__init__(taken, unique_lines([c.name for c in program.constraints]))
 
     def bound(
         self, name: str, value: Monomial, multipliers: Mapping[str, Multiplier],
@@ -169,6 +174,46 @@ class CertificateWriter(Spelling):
         self._end("tangent", name, region, witness, {
             **self._tangent(value, shares), "point": self._numbers(point), "within": str(within),
         })
+
+    def box(
+        self, name: str, scales: Sequence[Scale], gauge: Mapping[sp.Symbol, Monomial],
+        tangents: Mapping[str, Tangent], corners: Mapping[tuple[sp.Rational, ...], Numbers],
+        tree: Cut | str, within: sp.Rational, region: Sequence[Hypothesis], witness: Values,
+    ) -> None:
+        """Within a box the greatest of tangents is near the optimum.
+
+        Args:
+            name: Of the theorem.
+            scales: The products of parameters that the box bounds.
+            gauge: By which product of parameters each variable is measured.
+            tangents: The tangents, by name.
+            corners: A point over the gauge for each corner of each rectangle.
+            tree: The cuts, and which tangent rules in each rectangle.
+            within: By which share the optimum may be off the greatest tangent.
+            region: What the abbreviations of coefficients need.
+            witness: Parameters strictly within the box.
+        """
+        used = [s.product for s in scales] + [t.value for t in tangents.values()]
+        used += [*gauge.values(), *(m for point in corners.values() for m in _products(point))]
+        self._begin(region, witness, used)
+        self._end("box", name, region, witness, {
+            "numbers": [
+                {
+                    "name": line(s.name), "product": self.product(s.product),
+                    "from": str(s.low), "to": str(s.high),
+                }
+                for s in scales
+            ],
+            "gauge": self._point(gauge),
+            "tangents": [
+                {"name": line(n), **self._tangent(t.value, t.shares)} for n, t in tangents.items()
+            ],
+            "corners": [
+                {"at": [str(u) for u in at], "point": self._numbers(point)}
+                for at, point in corners.items()
+            ],
+            "tree": self._cuts(tree), "within": str(within),
+        })  # fmt: skip
 
     def curve(
         self, name: str, share: Share, given: tuple[sp.Symbol, Monomial], value: Monomial,
@@ -307,46 +352,6 @@ class CertificateWriter(Spelling):
                 }
                 for c in program.constraints
             ],
-        }
-
-    def _certified(
-        self, value: Monomial | None, multipliers: Mapping[str, Multiplier],
-        weights: Mapping[str, Sequence[Monomial | None]] | None,
-        at: Mapping[sp.Symbol, Monomial] | None,
-    ) -> Data:
-        found: Data = {} if value is None else {"value": self.product(value)}
-        found["multipliers"] = {}
-        for name, given in multipliers.items():
-            terms, proof = given if isinstance(given, tuple) else (((given, Monomial(())),), ())
-            row: Data = {"value": self.terms(terms)}
-            if proof:
-                row["proof"] = self._proof(proof)
-            found["multipliers"][self._constraints[name]] = row
-        if weights:
-            found["weights"] = {
-                self._constraints.get(n, n): [None if w is None else self.product(w) for w in ws]
-                for n, ws in weights.items()
-            }
-        if at is not None:
-            found["at"] = self._point(at)
-        return found
-
-    def _tangent(self, value: Monomial, shares: Shares) -> Data:
-        rows = {self._constraints.get(n, n): [str(s) for s in row] for n, row in shares.items()}
-        return {"shares": rows, "value": self.product(value)}
-
-    def _numbers(self, point: Numbers) -> Data:
-        return {
-            self.name(x): self.product(v) if isinstance(v, Monomial) else str(v)
-            for x, v in point.items()
-        }
-
-    def _at_point(
-        self, point: Mapping[sp.Symbol, Monomial], slacks: Mapping[str, Reason]
-    ) -> Data:
-        return {
-            "point": self._point(point),
-            "slacks": {self._constraints[n]: self._reason(r) for n, r in slacks.items()},
         }
 
 

@@ -4,7 +4,7 @@ import json
 
 import sympy as sp
 
-from symscale.algebra.certify.statements import Share
+from symscale.algebra.certify.statements import Cut, Scale, Share, Tangent
 from symscale.algebra.certify.writer import CertificateWriter
 from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import Monomial
@@ -75,3 +75,34 @@ def test_a_curve() -> None:
         "b = C*D1 is feasible and has J/N + K/b = K/(C*D1^2), which is the optimum; for every "
         "J > 0 there is such a number w, where D1 = 1 - w"
     ]
+
+
+def test_a_box() -> None:
+    """Two tangents within a factor of 4 of a = b."""
+    writer = CertificateWriter(shared(Monomial.of(c)))
+    value = sp.Rational(384, 100) / c
+    less, more = (sp.Rational(2, 5), sp.Rational(3, 5)), (sp.Rational(3, 5), sp.Rational(2, 5))
+    tangents = {
+        "more b": Tangent(
+            {"objective": less, "in all": less}, Monomial.of(value * a ** less[0] * b ** less[1])
+        ),
+        "more a": Tangent(
+            {"objective": more, "in all": more}, Monomial.of(value * a ** more[0] * b ** more[1])
+        ),
+    }
+    half, third = sp.Rational(1, 2), sp.Rational(1, 3)
+    corners: dict[tuple[sp.Rational, ...], dict[sp.Symbol, sp.Rational | Monomial]] = {
+        (sp.Integer(0),): {x: third, y: 2 * third}, (half,): {x: half, y: half},
+        (sp.Integer(1),): {x: 2 * third, y: third},
+    }  # fmt: skip
+    writer.box(
+        "near", [Scale("a/b", Monomial.of(a / b), sp.Rational(1, 4), sp.Integer(4))],
+        {x: Monomial.of(c), y: Monomial.of(c)}, tangents, corners,
+        Cut("a/b", half, "more b", "more a"), sp.Rational(1, 20), (),
+        {a: sp.Integer(1), b: sp.Integer(1), c: sp.Integer(1)},
+    )  # fmt: skip
+    (text,) = texts(writer)
+    assert text.endswith(
+        "where 1/4 <= J/K <= 4, a point is feasible, and its J/N + K/b is at most 5 % above the "
+        "greatest of these"
+    )
