@@ -9,7 +9,7 @@ import sympy as sp
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.sums.projection import SumPlace, VariableRange
 from symscale.algebra.sums.recession import Direction
-from symscale.algebra.sums.values import Requirement
+from symscale.algebra.sums.values import Requirement, Signed
 
 Values = Mapping[sp.Symbol, sp.Rational]
 
@@ -30,6 +30,8 @@ class SumPiece:
         direction: By which powers the variables change together as it is approached.
         shrink: By which they change so that constraints that lost terms become strict.
         optimality: Those of the requirements that are not about feasibility.
+        worth: Of each constraint that binds, equalities included, its multiplier: how much
+            less the (least) objective is for a share by which the constraint is slackened.
         witness: Parameters at which it rules strictly, where some are known.
     """
 
@@ -42,6 +44,7 @@ class SumPiece:
     direction: Direction = field(default_factory=dict)
     shrink: Direction = field(default_factory=dict)
     optimality: tuple[Requirement, ...] = ()
+    worth: Mapping[str, Signed] = field(default_factory=dict)
     witness: Mapping[sp.Symbol, sp.Rational] | None = None
 
     @property

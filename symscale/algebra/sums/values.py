@@ -13,7 +13,8 @@ import mpmath as mp
 import sympy as sp
 from sympy.core.relational import Relational
 
-from symscale.algebra.exact.combinations import without_rational
+from symscale.algebra.exact.combinations import Terms, without_rational
+from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.products.limit import split_fraction
 from symscale.errors import FormulaError
@@ -32,24 +33,90 @@ def total(terms: Iterable[Monomial], minus: Iterable[Monomial] = ()) -> Monomial
         >>> one.expr, (one/other).expr
         ((3*L + b)/L, 3)
     """
-    table = _collected([*((1, m) for m in terms), *((-1, m) for m in minus)])
-    shared = _shared(list(table))
-    table = _collected([(q, part) for m, q in table.items() for part in [m / shared]], expand=True)
+    shared, table = _gathered([*((1, m) for m in terms), *((-1, m) for m in minus)])
     if not table:
         raise FormulaError("a sum that should be positive vanishes")
-    again = _shared(list(table))
-    table = _collected([(q, m / again) for m, q in table.items()])
     # Of two sums that differ by a root of a number such as sqrt(2), one form is chosen.
     first = min(table, key=lambda m: str((m / m.coefficient).expr))
     table = _collected([(q, m / first.coefficient) for m, q in table.items()])
     content = _content(table.values())
     inside = {m: q / content for m, q in table.items()}
-    result = shared * again * first.coefficient * Monomial.of(content)
+    result = shared * first.coefficient * Monomial.of(content)
     if len(inside) == 1:
         ((rest, number),) = inside.items()
         return result * rest * Monomial.of(number)
     atom = sp.Add(*(q * m.expr for m, q in inside.items()))
     return result * Monomial.from_powers({atom: sp.Integer(1)})
+
+
+def _gathered(
+    entries: Iterable[tuple[sp.Rational | int, Monomial]]
+) -> tuple[Monomial, _Table]:
+    """A sum as a factor that all terms share, and the rest, sums in it multiplied out."""
+    table = _collected(entries)
+    shared = _shared(list(table)) if table else ONE
+    table = _collected([(q, m / shared) for m, q in table.items()], expand=True)
+    again = _shared(list(table)) if table else ONE
+    return shared * again, _collected([(q, m / again) for m, q in table.items()])
+
+
+@dataclass(frozen=True)
+class Signed:
+    """A sum of either sign: `shared * (sum(positive) - sum(negative))`, nothing in common.
+
+    Attributes:
+        shared: A positive factor.
+        positive: Terms that count.
+        negative: Terms that count against them.
+    """
+
+    shared: Monomial
+    positive: tuple[Monomial, ...]
+    negative: tuple[Monomial, ...]
+
+    @property
+    def needed(self) -> "Requirement | None":
+        """What makes it at least zero; None where it is so anyway."""
+        if not self.negative:
+            return None
+        return Requirement.of(total(self.negative), total(self.positive))
+
+    @property
+    def terms(self) -> Terms:
+        """Its terms, with their signs."""
+        one = sp.Integer(1)
+        return (*((one, self.shared * m) for m in self.positive),
+                *((-one, self.shared * m) for m in self.negative))
+
+
+def signed(terms: Terms, domain: Domain) -> Signed:
+    """Gather a sum of terms of either sign, sums within it multiplied out.
+
+    Raises:
+        IndeterminateSignError: If a coefficient's sign depends on exponents.
+
+    Example:
+        >>> from symscale.language.symbols import symbols
+        >>> J, K = (Monomial.of(s) for s in symbols("J K"))
+        >>> found = signed(((sp.Integer(2), J**2), (sp.Integer(-1), J*K)), Domain())
+        >>> found.shared.expr, [m.expr for m in found.positive], found.needed.pair
+        (J, [2*J], (K, 2*J))
+    """
+    entries = []
+    for c, m in terms:
+        sign = domain.sign(c)
+        if sign:
+            entries.append((sign, positive_number(sign * c) * m))
+    shared, table = _gathered(entries)
+    sides: tuple[list[Monomial], list[Monomial]] = ([], [])
+    for m, q in table.items():
+        sides[bool(q < 0)].append(m * Monomial.of(abs(q)))
+    return Signed(shared, tuple(sides[0]), tuple(sides[1]))
+
+
+def positive_number(weight: sp.Expr) -> Monomial:
+    """A positive rational function of exponents as a monomial."""
+    return Monomial.of(weight) if weight.is_Rational else as_sum(sp.factor(weight))
 
 
 def as_sum(expr: sp.Expr) -> Monomial:
