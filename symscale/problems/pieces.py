@@ -210,10 +210,12 @@ def _free(limit: Limit, piece: Piece) -> dict[sp.Symbol, FreeVariable]:
 def sum_pieces(
     sums: tuple[SumPiece, ...], program: GeometricProgram
 ) -> tuple[AnswerPiece, ...]:
-    """Closed forms, named by what binds beside the one sum."""
+    """Closed forms, named by what binds: beside the one sum, if there is only one."""
     several = [c.name for c in program.constraints if len(c.terms) > 1]
     only = several[0] if len(several) == 1 else None
-    names = [" + ".join(n for n in p.binding if n != only) or "interior" for p in sums]
+    names = [
+        " + ".join([n for n in p.binding if n != only] or p.binding) or "interior" for p in sums
+    ]
     return tuple(_sum_piece(piece, name, names) for piece, name in zip(sums, names, strict=True))
 
 

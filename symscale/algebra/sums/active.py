@@ -7,7 +7,7 @@ as it has: with as many as determine their shares the optimum has a closed form.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -92,16 +92,13 @@ class SystemOptimum:
         value: The least objective, offset included.
         values: The variables; those that are free stand for themselves.
         free: The variables that are left free.
-        powers: Of each sum left, what its multiplier is times its room: a share of the
-            objective less its offset.
-        varying: The objective less its offset; None where that is all.
+        worth: Of each sum left, what its multiplier is times its room.
     """
 
     value: Monomial
     values: Mapping[sp.Symbol, Monomial]
     free: tuple[sp.Symbol, ...]
-    powers: Mapping[str, Monomial]
-    varying: Monomial | None
+    worth: Mapping[str, Monomial]
 
 
 def put_together(
@@ -120,7 +117,7 @@ def put_together(
         >>> two = SumConstraint("two", (Monomial.of(N*K), Monomial.of(J/T)), "<=", "")
         >>> system = put_together((N, T), (Monomial.of(T),), (one, two), Rationals())
         >>> system.values[T].expr, [r.pair for r in system.requirements]
-        (-J/(J*K - 1), [(J*K, 1)])
+        (J/(-J*K + 1), [(J*K, 1)])
     """
     pending = {c.name: c.terms for c in chosen}
     left = list(variables)
@@ -209,6 +206,76 @@ def _sign(value: Any, scalars: Scalars) -> int:
     return scalars.sign(scalars.clear([value, scalars.convert(sp.Integer(1))])[0])
 
 
+@dataclass(frozen=True)
+class Held:
+    """A system whose objective is one product that a sum holds, and what the sum says of it.
+
+    Where every term of a sum falls alike along a direction, by exp(-1), and the objective
+    grows, by exp(g), the sum says `objective**(1/g) = sum of objective**(1/g)*term`, whose
+    terms do not change along it. It is used where one of these is a constant.
+
+    Attributes:
+        system: With these terms in place of the objective, and without the sum.
+        name: Of the sum.
+        gain: The exponent g.
+    """
+
+    system: ActiveSystem
+    name: str
+    gain: sp.Expr
+
+
+def held(system: ActiveSystem, scalars: Scalars) -> Held | None:
+    """The sum that holds a one-term objective beside a constant, if there is one.
+
+    Example:
+        >>> from symscale.algebra.exact.scalars import Rationals
+        >>> from symscale.language.symbols import symbols
+        >>> N, T, J, K = symbols("N T J K")
+        >>> time = SumConstraint("time", tuple(Monomial.of(t/T) for t in (J, K*N, 1/N)), "<=", "")
+        >>> system = put_together((N, T), (Monomial.of(T),), (time,), Rationals())
+        >>> found = held(system, Rationals())
+        >>> found.name, found.gain, found.system.offset.expr, len(found.system.objective)
+        ('time', 1, J, 2)
+    """
+    if len(system.objective) != 1 or system.offset is not None:
+        return None
+    ((powers, coefficient),) = system.objective.items()
+    for name, table in system.sums.items():
+        gain = _gain(powers, name, system, scalars)
+        if gain is None:
+            continue
+        root = (powers * coefficient) ** (1 / gain)
+        terms = merged([root * p * c for p, c in table.items()], system.variables, {})
+        offset = terms.pop(ONE, None)
+        if offset is None:
+            continue
+        rest = {n: t for n, t in system.sums.items() if n != name}
+        return Held(replace(system, offset=offset, objective=terms, sums=rest), name, gain)
+    return None
+
+
+def _gain(
+    objective: Monomial, name: str, system: ActiveSystem, scalars: Scalars
+) -> sp.Expr | None:
+    """By what the objective grows where a sum's terms all fall by 1 and no other changes."""
+    one = scalars.convert(sp.Integer(1))
+
+    def row(powers: Monomial, fall: bool) -> list[Any]:
+        return [*(scalars.convert(powers.exponent(x)) for x in system.variables),
+                one if fall else one - one]
+
+    rows = [row(p, n == name) for n, table in system.sums.items() for p in table]
+    form = echelon(rows, one)
+    if any(pivot == len(system.variables) for pivot in form.pivots):
+        return None  # no such direction
+    rest, _ = form.reduce(row(objective, False))
+    if any(rest[:-1]):
+        return None  # the objective changes without any sum
+    gain = -rest[-1] * one
+    return field_to_expr(scalars, -gain) if _sign(-gain, scalars) > 0 else None
+
+
 def optimum_of(system: ActiveSystem, scalars: Scalars) -> tuple[SystemOptimum | None, bool]:
     """The optimum of a system, where its terms have one weighting that balances exponents.
 
@@ -224,43 +291,69 @@ def optimum_of(system: ActiveSystem, scalars: Scalars) -> tuple[SystemOptimum | 
             return None, True  # what binds beside would not be needed
         free = {x: Monomial.of(x) for x in system.variables}
         return SystemOptimum(
-            system.offset, {**free, **system.values}, system.variables, {}, None
+            system.offset, {**free, **system.values}, system.variables, {}
         ), True
-    balances = system.balances(scalars)
+    holding = held(system, scalars)
+    inner = system if holding is None else holding.system
+    balances = inner.balances(scalars)
     if len(balances) != 1:
         return None, not balances
     ring = scalars.clear(balances[0])
     if not all(ring) or len({scalars.sign(w) for w in ring}) != 1:
         return None, True
-    count = len(system.objective)
+    count = len(inner.objective)
     whole = sum(ring[1:count], ring[0])
     weights = [scalars.to_expr(w, whole) for w in ring]
     varying = ONE
-    coefficients = [c for t in (system.objective, *system.sums.values()) for c in t.values()]
+    coefficients = [c for t in (inner.objective, *inner.sums.values()) for c in t.values()]
     for c, weight in zip(coefficients, weights, strict=True):
         varying = varying * (c / positive_number(weight)) ** weight
-    powers: dict[str, sp.Expr] = {}
-    start = count
-    shares = [positive_number(w) for w in weights]
-    for name, table in system.sums.items():
+    powers: dict[str, Monomial] = {}
+    places, start = [], count
+    for name, table in inner.sums.items():
         end = start + len(table)
         power = scalars.to_expr(sum(ring[start + 1:end], ring[start]), whole)
-        powers[name] = power
         varying = varying * positive_number(power) ** power
-        shares[start:end] = [s / positive_number(power) for s in shares[start:end]]
+        powers[name] = positive_number(power)
+        places += [powers[name]] * len(table)
         start = end
-    shares[:count] = [s * varying for s in shares[:count]]
-    rows = [[scalars.convert(p.exponent(x)) for x in system.variables] for p in system.terms]
+    least = total([m for m in (varying, inner.offset) if m is not None])
+    shares = [positive_number(w) for w in weights]
+    shares = [s * varying for s in shares[:count]] + [
+        s / p for s, p in zip(shares[count:], places, strict=True)
+    ]
+    values = [(p, s / c) for p, s, c in zip(inner.terms, shares, coefficients, strict=True)]
+    worth = {n: varying * p for n, p in powers.items()}
+    if holding is None:
+        return _solved(system, values, worth, least, scalars), True
+    ((objective, _),) = system.objective.items()
+    root = objective ** (1 / holding.gain)
+    parts = dict(zip(inner.objective, shares, strict=False)) | {ONE: inner.offset}
+    own = [
+        (p, parts[(root * p).split(system.variables)[0]] / (least * c))
+        for p, c in system.sums[holding.name].items()
+    ]
+    value = least**holding.gain
+    factor = value * positive_number(holding.gain)
+    worth = {n: m * factor / least for n, m in worth.items()} | {holding.name: factor}
+    return _solved(system, [*own, *values[count:]], worth, value, scalars), True
+
+
+def _solved(
+    system: ActiveSystem,
+    values: Sequence[tuple[Monomial, Monomial]],
+    worth: Mapping[str, Monomial],
+    value: Monomial,
+    scalars: Scalars,
+) -> SystemOptimum:
+    """The optimum with its point, from the values of products of powers of the variables."""
+    rows = [[scalars.convert(p.exponent(x)) for x in system.variables] for p, _ in values]
     form = echelon(rows, scalars.convert(sp.Integer(1)))
-    values = [s / c for s, c in zip(shares, coefficients, strict=True)]
-    solved = solve_monomials(system.variables, form, values, scalars)
+    solved = solve_monomials(system.variables, form, [v for _, v in values], scalars)
     free = tuple(x for x in system.variables if x not in solved)
     point = {x: solved.get(x, Monomial.of(x)) for x in system.variables}
     point |= {x: m.substitute(point) for x, m in system.values.items()}
-    value = total([m for m in (varying, system.offset) if m is not None])
-    return SystemOptimum(
-        value, point, free, {n: positive_number(p) for n, p in powers.items()}, varying
-    ), True
+    return SystemOptimum(value, point, free, worth)
 
 
 def solve_monomials(
@@ -302,9 +395,8 @@ def multipliers(
     slopes = {c.name: _slopes(c.terms, found.values, system) for c in chosen}
     goal = _slopes(objective, found.values, system)
     known: dict[str, Terms] = {}
-    for name, power in found.powers.items():
-        assert found.varying is not None  # noqa: S101  # sums are left only beside an objective
-        worth = found.varying * power / system.rooms[name]
+    for name, product in found.worth.items():
+        worth = product / system.rooms[name]
         known[name] = ((sp.Integer(1), worth),)
         for x, table in slopes[name].items():
             for m, c in table.items():
