@@ -210,13 +210,21 @@ def _free(limit: Limit, piece: Piece) -> dict[sp.Symbol, FreeVariable]:
 def sum_pieces(
     sums: tuple[SumPiece, ...], program: GeometricProgram
 ) -> tuple[AnswerPiece, ...]:
-    """Closed forms, named by what binds: beside the one sum, if there is only one."""
-    several = [c.name for c in program.constraints if len(c.terms) > 1]
-    only = several[0] if len(several) == 1 else None
-    names = [
-        " + ".join([n for n in p.binding if n != only] or p.binding) or "interior" for p in sums
-    ]
+    """Closed forms, named by what binds beside a sum that says what the objective is."""
+    told = _objective_sum(program)
+    names = [" + ".join(n for n in p.binding if n != told) or "interior" for p in sums]
     return tuple(_sum_piece(piece, name, names) for piece, name in zip(sums, names, strict=True))
+
+
+def _objective_sum(program: GeometricProgram) -> str | None:
+    """The only sum, if it says what an objective that is a variable is: `t >= a/x + b*x`."""
+    several = [c for c in program.constraints if len(c.terms) > 1]
+    if len(several) != 1 or len(program.objective) != 1:
+        return None
+    powers, _ = program.objective[0].split(program.variables)
+    ((x, _), *more) = powers.powers or ((None, None),)
+    same = {t.exponent(x) for t in several[0].terms}
+    return several[0].name if not more and len(same) == 1 and 0 not in same else None
 
 
 def _sum_piece(piece: SumPiece, name: str, names: list[str]) -> AnswerPiece:

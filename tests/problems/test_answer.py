@@ -368,7 +368,7 @@ def test_a_budget(tmp_path: Path) -> None:
     (only,) = found.pieces
     s = symbols_of(found.problem)
     assert found.exact
-    assert only.name == "interior"
+    assert only.name == "budget"
     assert same(only.expr, s["k"] ** 2 / (4 * s["a"] * s["b"]))
     assert same(only.point[s["x"]], s["k"] / (2 * s["a"]))
 

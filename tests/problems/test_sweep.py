@@ -125,9 +125,9 @@ def test_a_part_without_optimum_where_there_are_no_sums(
 
 
 def test_a_boundary_without_closed_form(own: Callable[..., ProblemAnswer]) -> None:
-    """sqrt(3/(a + 1)) comes down to 1 at a = 2; a + 1 is no monomial in a."""
+    """sqrt(10/(a^3 + a)) comes down to 1 at a = 2; a^3 + a is no monomial in a."""
     found = own(
-        'minimize = "a*x + x + 3/x"\n[parameters]\na = {}\n[variables]\nx = { lower = 1 }\n'
+        'minimize = "a^3*x + a*x + 10/x"\n[parameters]\na = {}\n[variables]\nx = { lower = 1 }\n'
     )
     segments = sweep(found, read_axis("a=0.01..100", found.problem))
     assert [s.name for s in segments] == ["interior", "x >= 1"]

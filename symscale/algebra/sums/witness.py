@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, product
 
 import sympy as sp
@@ -47,9 +48,11 @@ def sum_witness(
         True
     """
     parameters = program.parameters
+    used = tuple(m for m in program.domain.at_least_one if m.free_symbols <= set(parameters))
+    domain = replace(program.domain, at_least_one=used)
 
     def inside(values: Values) -> bool:
-        return _holds(conditions, atoms, program.domain, values)
+        return _holds(conditions, atoms, domain, values)
 
     compound = any(not a.is_Symbol for terms in conditions for _, m in terms for a in m.atoms)
     for values in islice(_spread(program, parameters), _TRIALS[compound]):
@@ -57,11 +60,11 @@ def sum_witness(
             return values, False
     if compound:
         return None, False
-    sample = program.domain.sample()
+    sample = domain.sample()
     free = [s for s in parameters if s not in sample]
     nowhere = True
     for chosen in islice(_convex(conditions), _CHOICES):
-        point = _deepest(chosen, program.domain, free, sample)
+        point = _deepest(chosen, domain, free, sample)
         if point is None:
             continue
         nowhere = False

@@ -246,9 +246,10 @@ def test_a_budget_with_a_bound_on_a_share() -> None:
         (X, Y), 1 / (X * Y), at_most("budget", X / K, Y / K), at_most("x", X / B), inverse=True
     )
     pieces, complete = closed_forms(program)
-    assert not complete  # K - B, what is left of the money, is no sum of positive terms
-    (piece,) = pieces
+    assert complete
+    piece, capped = pieces
     assert piece.expr == K**2 / 4
+    assert capped.expr == B * (K - B)
     assert piece.holds({K: sp.Integer(4), B: sp.Integer(2)})
     assert not piece.holds({K: sp.Integer(4), B: sp.Integer(1)})
 
