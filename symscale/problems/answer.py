@@ -13,8 +13,7 @@ from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.products.limit import Limit
 from symscale.algebra.products.solve import solve
 from symscale.algebra.sums.bounds import Bounds, enclose, monomial_program
-from symscale.algebra.sums.posynomial import all_monomial
-from symscale.algebra.sums.program import GeometricProgram, SumConstraint
+from symscale.algebra.sums.program import GeometricProgram, SumConstraint, all_monomial
 from symscale.algebra.sums.recession import RecessionReduction, reduce
 from symscale.algebra.sums.sift import closed_forms
 from symscale.answers import Answer

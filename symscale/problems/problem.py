@@ -10,7 +10,8 @@ import sympy as sp
 from symscale.algebra.exact.domain import Domain, Interval
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.program import Sense
-from symscale.algebra.sums.posynomial import Scope, constraints_of, objective_of
+from symscale.algebra.reading.relations import constraints_of, objective_of
+from symscale.algebra.reading.scope import Scope
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
 from symscale.errors import FormulaError, InfeasibleError, UnitError
 from symscale.language.dimensions import unit_of

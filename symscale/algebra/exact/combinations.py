@@ -7,6 +7,7 @@ is multiplied out where its powers differ by whole numbers, and is taken as inde
 where they do not: then a "no" may be too strict, but a "yes" is always right.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
@@ -182,3 +183,20 @@ def _multiplied_out(
         for m, c in grown.items():
             _add(result, c, m)
     return result
+
+
+def term_count(expr: Any, most: int = 400) -> int:
+    """At most how many terms an expression has when multiplied out; beyond `most` not counted."""
+    if expr.is_Add:
+        return sum(term_count(part, most) for part in expr.args)
+    if expr.is_Mul:
+        count = 1
+        for factor in expr.args:
+            count = min(count * term_count(factor, most), most + 1)
+        return count
+    if expr.is_Pow and expr.exp.is_Integer and expr.base.is_Add:
+        power, parts = abs(int(expr.exp)), term_count(expr.base, most)
+        if power > most or parts > most:
+            return most + 1
+        return min(math.comb(power + parts - 1, power), most + 1)
+    return 1

@@ -12,8 +12,9 @@ from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.exact.signs import positive_monomial
 from symscale.algebra.products.limit import Condition
+from symscale.algebra.reading.relations import objective_of
+from symscale.algebra.reading.scope import Scope
 from symscale.algebra.rewrites.rewrite import Minimum, Rewrite
-from symscale.algebra.sums.posynomial import Scope, objective_of
 from symscale.algebra.sums.program import GeometricProgram
 from symscale.algebra.sums.sift import closed_forms
 from symscale.errors import FormulaError

@@ -1,5 +1,6 @@
 """Geometric programs: the least sum of monomials under sums of monomials at most 1."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -66,3 +67,8 @@ class GeometricProgram:
         for constraint in self.constraints:
             found |= set().union(*(t.free_symbols for t in constraint.terms))
         return tuple(sorted(found - set(self.variables), key=str))
+
+
+def all_monomial(constraints: Sequence[SumConstraint]) -> bool:
+    """Whether no constraint is a sum."""
+    return all(len(c.terms) == 1 for c in constraints)

@@ -13,13 +13,12 @@ from typing import Any
 
 import sympy as sp
 
-from symscale.algebra.exact.combinations import Terms, without_rational
+from symscale.algebra.exact.combinations import Terms, term_count, without_rational
 from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.exact.regions import find_witness, impossible
 from symscale.algebra.exact.signs import positive_monomial
 from symscale.algebra.sums.piece import SumPiece
-from symscale.algebra.sums.posynomial import term_count
 from symscale.algebra.sums.program import GeometricProgram
 from symscale.algebra.sums.solve import candidates
 from symscale.algebra.sums.values import Requirement

@@ -316,8 +316,14 @@ def _monomial_text(monomial: Monomial) -> str:
     if root == 1:
         return body
     if root == sp.Rational(1, 2):
-        return f"sqrt({body})"
+        return _sqrt_text(body)
     return f"({body})^{_power_text(root)}"
+
+
+def _sqrt_text(body: str) -> str:
+    """A root of what may be one sum in brackets already."""
+    inside = body[1:-1] if body.startswith("(") and body.endswith(")") else "("
+    return f"sqrt({body})" if "(" in inside or ")" in inside else f"sqrt{body}"
 
 
 def _factors_text(monomial: Monomial) -> list[str]:
@@ -329,7 +335,7 @@ def _factors_text(monomial: Monomial) -> list[str]:
     for atom, exponent in rest:
         base = str(atom) if atom.is_Symbol or atom.is_Integer else f"({_plain(atom)})"
         if exponent == sp.Rational(1, 2):
-            factors.append(f"sqrt({base})")
+            factors.append(_sqrt_text(base))
         else:
             factors.append(base if exponent == 1 else f"{base}^{_power_text(exponent)}")
     return factors

@@ -1,0 +1,1 @@
+"""Relations and objectives as people write them, read as sums of monomials."""

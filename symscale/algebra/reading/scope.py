@@ -1,0 +1,50 @@
+"""What a relation is read with: which symbols are sought, and what is known of the others."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.exact.signs import positive_monomial, sign_over
+from symscale.errors import FormulaError
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a relation is read with.
+
+    Attributes:
+        variables: The unknowns.
+        lower: Lower bounds of parameters.
+        fresh: Makes an auxiliary variable.
+        upper: Upper bounds of parameters.
+    """
+
+    variables: frozenset[sp.Symbol]
+    lower: Mapping[sp.Symbol, sp.Rational]
+    fresh: Callable[[], sp.Symbol]
+    upper: Mapping[sp.Symbol, sp.Rational] = field(default_factory=dict)
+
+    def sign(self, expr: sp.Expr) -> int:
+        """The sign of an expression in the parameters."""
+        return sign_over(expr, self.lower, self.upper)
+
+    def monomial(self, expr: sp.Expr) -> Monomial:
+        """A positive expression in the parameters as a monomial."""
+        return positive_monomial(expr, self.lower, self.upper)
+
+    def varies(self, expr: sp.Expr) -> bool:
+        """Whether an expression contains an unknown."""
+        return bool(expr.free_symbols & self.variables)
+
+    def product(self, expr: sp.Expr) -> Monomial:
+        """A positive product of powers of unknowns and parameters as a monomial.
+
+        Raises:
+            FormulaError: If it is none, or not known to be positive.
+        """
+        coefficient, powers = expr.as_independent(*self.variables, as_Add=False)
+        if self.sign(coefficient) <= 0:
+            raise FormulaError(f"{coefficient} is not positive")
+        return self.monomial(coefficient) * Monomial.of(powers)

@@ -1,0 +1,103 @@
+"""Both sides of a relation, multiplied out into positive and negative terms."""
+
+import sympy as sp
+
+from symscale.algebra.exact.combinations import term_count
+from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.reading.scope import Scope
+from symscale.errors import FormulaError
+
+MAX_TERMS = 400
+
+
+def signed_terms(
+    small: sp.Expr, large: sp.Expr, scope: Scope
+) -> tuple[list[Monomial], list[Monomial]]:
+    """The positive terms of small - large, and the negative ones, denominators multiplied out."""
+    small_top, small_bottom = sp.fraction(sp.together(small))
+    large_top, large_bottom = sp.fraction(sp.together(large))
+    for bottom in (small_bottom, large_bottom):
+        require_positive(bottom, scope)
+    _require_few_terms(small_top * large_bottom)
+    _require_few_terms(large_top * small_bottom)
+    left, right = (
+        _collect(sp.expand(expr), scope)
+        for expr in (small_top * large_bottom, large_top * small_bottom)
+    )
+    sides: tuple[dict[sp.Expr, sp.Expr], dict[sp.Expr, sp.Expr]] = ({}, {})
+    zero = sp.Integer(0)
+    for powers in {**left, **right}:
+        parts = [left.get(powers, zero), -right.get(powers, zero)]
+        try:
+            parts = [sp.Add(*parts)] if all(parts) else parts
+            signs = [scope.sign(sp.factor_terms(part)) for part in parts]
+        except FormulaError:
+            if len(parts) > 1:
+                raise
+            # What is left of the two is open, so each stays on its side.
+            parts = [left[powers], -right[powers]]
+            signs = [scope.sign(sp.factor_terms(part)) for part in parts]
+        for part, sign in zip(parts, signs, strict=True):
+            if sign:
+                home = sides[0 if sign > 0 else 1]
+                home[powers] = home.get(powers, zero) + sign * part
+    above, below = (
+        [
+            scope.monomial(c) * Monomial.of(powers)
+            for powers, c in side.items()
+        ]
+        for side in sides
+    )
+    return above, below
+
+
+def _collect(expr: sp.Expr, scope: Scope) -> dict[sp.Expr, sp.Expr]:
+    """The coefficients of an expanded sum by powers of variables."""
+    collected: dict[sp.Expr, sp.Expr] = {}
+    for term in sp.Add.make_args(expr):
+        coefficient, powers = term.as_independent(*scope.variables, as_Add=False)
+        if coefficient:
+            _require_powers(powers, scope)
+            collected[powers] = collected.get(powers, sp.Integer(0)) + coefficient
+    return collected
+
+
+def _require_few_terms(expr: sp.Expr) -> None:
+    """Raise before an expression is multiplied out that would grow beyond all bounds."""
+    if term_count(expr) > MAX_TERMS:
+        raise FormulaError(
+            f"multiplied out, it has more than {MAX_TERMS} terms; name parts of it as variables "
+            "with constraints of their own"
+        )
+
+
+def require_positive(bottom: sp.Expr, scope: Scope) -> None:
+    """Raise unless a denominator is known to be positive."""
+    _require_few_terms(bottom)
+    for term in sp.Add.make_args(sp.expand(bottom)):
+        coefficient, _ = term.as_independent(*scope.variables, as_Add=False)
+        if not coefficient.is_positive:
+            if not bottom.free_symbols & scope.variables and scope.sign(bottom) > 0:
+                return
+            raise FormulaError(f"the denominator {bottom} is not known to be positive")
+
+
+def _require_powers(powers: sp.Expr, scope: Scope) -> None:
+    """Raise unless an expression is a product of powers of variables, exponents free of them."""
+    for factor in sp.Mul.make_args(powers):
+        base, exponent = factor.as_base_exp()
+        if factor == 1:
+            continue
+        if not base.is_Symbol or exponent.free_symbols & scope.variables:
+            raise FormulaError(f"{factor} is no power of a variable, nor a product of such")
+
+
+def require_fixed_powers(expr: sp.Expr, scope: Scope) -> None:
+    """Raise where an unknown stands in an exponent."""
+    for power in sorted(expr.atoms(sp.Pow), key=str):
+        names = ", ".join(sorted(str(s) for s in power.exp.free_symbols & scope.variables))
+        if names:
+            raise FormulaError(
+                f"{power} has a variable in its exponent: declare {names} as a parameter and "
+                "solve for several of its values (--set), or write what bounds the power"
+            )
