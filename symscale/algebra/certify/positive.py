@@ -124,6 +124,8 @@ def _by_bounds(terms: Terms, domain: Sequence[Hypothesis]) -> Proof | None:
     strict = False
     for term in sp.Add.make_args(sp.expand(moved)):
         rest, distances = term.as_independent(*shifts.values(), as_Add=False)
+        if not distances.is_polynomial(*shifts.values()):
+            return None  # a power with a symbol in its exponent
         counts = {bounds[s][0]: sp.degree(distances, d) for s, d in shifts.items()
                   if distances.has(d)}
         if rest.could_extract_minus_sign() or any(k > _MOST_POWERS for k in counts.values()):

@@ -12,6 +12,20 @@ Bounds = Mapping[sp.Symbol, sp.Rational]
 _NONE: Bounds = {}
 
 
+class OpenSignError(FormulaError):
+    """Bounds on the parameters leave a sign open.
+
+    Attributes:
+        expr: The expression in question.
+    """
+
+    def __init__(self, expr: sp.Expr) -> None:
+        """Keep the expression whose sign is open."""
+        names = ", ".join(sorted(map(str, expr.free_symbols)))
+        super().__init__(f"the sign of {expr} is open; give bounds on {names}")
+        self.expr = expr
+
+
 def sign_over(expr: sp.Expr, lower: Bounds, upper: Bounds = _NONE) -> int:
     """Return the sign of an expression in positive parameters: -1, 0 or 1.
 
@@ -27,8 +41,8 @@ def sign_over(expr: sp.Expr, lower: Bounds, upper: Bounds = _NONE) -> int:
         >>> N, L = symbols("N L")
         >>> sign_over(N - 1, {N: sp.Integer(1)}), sign_over(-L, {})
         (1, -1)
-        >>> sign_over(1 - L, {}, {L: sp.Integer(1)})
-        1
+        >>> sign_over(1 - L, {}, {L: sp.Integer(1)}), sign_over(1 - L**N, {}, {L: sp.Integer(1)})
+        (1, 1)
     """
     if expr == 0:
         return 0
@@ -36,16 +50,43 @@ def sign_over(expr: sp.Expr, lower: Bounds, upper: Bounds = _NONE) -> int:
         return 1
     if expr.is_negative:
         return -1
+    shown = expr
+    expr, lower, upper = _without_symbolic_powers(expr, lower, upper)
     shifts: dict[Any, Any] = {s: s + bound for s, bound in lower.items() if bound}
     shifts |= {s: (lower.get(s, 0) + bound * s) / (1 + s) for s, bound in upper.items()}
     shifted = expr.xreplace(shifts)
     numerator, denominator = (sp.expand(part) for part in sp.fraction(sp.together(shifted)))
     signs = {_sign_of_sum(part) for part in (numerator, denominator)}
     if None in signs:
-        names = ", ".join(sorted(map(str, expr.free_symbols)))
-        raise FormulaError(f"the sign of {expr} is open; give bounds on {names}")
+        raise OpenSignError(shown)
     first, second = _sign_of_sum(numerator), _sign_of_sum(denominator)
     return (first or 0) * (second or 0)
+
+
+def _without_symbolic_powers(
+    expr: sp.Expr, lower: Bounds, upper: Bounds
+) -> tuple[sp.Expr, Bounds, Bounds]:
+    """An expression with symbols for powers such as a**g, at most 1 where a is and g positive."""
+    places: dict[Any, Any] = {}
+    least, most = dict(lower), dict(upper)
+    for power in sorted(expr.atoms(sp.Pow), key=str):
+        base, exponent = power.base, power.exp
+        if exponent.is_Rational or not (base.is_Symbol or base.is_Rational):
+            continue
+        rises = _sign_of_exponent(exponent, lower, upper)
+        low, high = (base, base) if base.is_Rational else (lower.get(base, 0), upper.get(base, 2))
+        if rises and (low >= 1 or high <= 1):
+            place = places[power] = sp.Dummy(positive=True)
+            (least if bool(low >= 1) is (rises > 0) else most)[place] = sp.Integer(1)
+    return expr.xreplace(places), least, most
+
+
+def _sign_of_exponent(exponent: sp.Expr, lower: Bounds, upper: Bounds) -> int:
+    """The sign of an exponent where it is known, else 0."""
+    try:
+        return 0 if exponent.atoms(sp.Pow) else sign_over(exponent, lower, upper)
+    except FormulaError:
+        return 0
 
 
 def _sign_of_sum(expr: sp.Expr) -> int | None:

@@ -8,9 +8,15 @@ from collections.abc import Sequence
 import sympy as sp
 
 from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.exact.signs import OpenSignError
 from symscale.algebra.reading.nodes import Pair, Splitter, special_nodes
 from symscale.algebra.reading.scope import Scope
-from symscale.algebra.reading.terms import require_fixed_powers, require_positive, signed_terms
+from symscale.algebra.reading.terms import (
+    SignedTerms,
+    require_fixed_powers,
+    require_positive,
+    signed_terms,
+)
 from symscale.algebra.sums.program import SumConstraint
 from symscale.errors import FormulaError, InfeasibleError
 
@@ -102,12 +108,14 @@ def _equality(
             "an equality with max or min, or with the power of a sum, is no convex constraint; "
             "write <= or >= in the direction that the objective pushes against"
         )
-    above, below = signed_terms(left, right, scope)
+    found = signed_terms(left, right, scope)
+    above, below = found.above, found.below
     if not above and not below:
         return []
     if not above or not below:
         raise InfeasibleError(f"{left} == {right} can never hold")
     if len(above) != 1 or len(below) != 1:
+        _require_signs(found)
         shown = " + ".join(str(t.expr) for t in above + below)
         raise FormulaError(
             f"an equality with a sum ({shown}) is no convex constraint; write <= or >= "
@@ -120,14 +128,16 @@ def _sum_terms(expr: sp.Expr, scope: Scope) -> tuple[Monomial, ...]:
     """Monomials whose sum an expression is."""
     top, bottom = sp.fraction(sp.together(expr))
     require_positive(bottom, scope)
-    above, below = signed_terms(top, sp.Integer(0), scope)
+    found = signed_terms(top, sp.Integer(0), scope)
+    _require_signs(found)
+    above, below = found.above, found.below
     if below or not above:
         term = -below[0].expr if below else 0
         raise FormulaError(
             f"the objective has the term {term}, and only sums of positive terms have "
             "an optimum here: leave it out, or move it into a constraint"
         )
-    shares, _ = signed_terms(bottom, sp.Integer(0), scope)
+    shares = signed_terms(bottom, sp.Integer(0), scope).above
     if len(shares) > 1:
         raise FormulaError(f"the objective divides by the sum {bottom}; it is no sum of products")
     return tuple(t / shares[0] for t in above)
@@ -135,15 +145,23 @@ def _sum_terms(expr: sp.Expr, scope: Scope) -> tuple[Monomial, ...]:
 
 def _ratio_terms(small: sp.Expr, large: sp.Expr, scope: Scope) -> tuple[Monomial, ...] | None:
     """Monomials whose sum is at most 1 exactly where small <= large; None if always."""
-    above, below = signed_terms(small, large, scope)
+    found = signed_terms(small, large, scope)
+    above, below = found.above, found.below
     if not above:
         return None
     if not below:
         raise InfeasibleError(f"{small} <= {large} can never hold")
     if len(below) > 1:
+        _require_signs(found)
         shown = " + ".join(str(t.expr) for t in below)
         raise FormulaError(
             f"the greater side is a sum ({shown}); a bound by a sum is no convex constraint: "
             "leave one term, or bound each term by itself"
         )
     return tuple(t / below[0] for t in above)
+
+
+def _require_signs(found: SignedTerms) -> None:
+    """Raise where the sign of a coefficient is open."""
+    if found.open:
+        raise OpenSignError(found.open[0])

@@ -1,19 +1,36 @@
 """Both sides of a relation, multiplied out into positive and negative terms."""
 
+from dataclasses import dataclass
+
 import sympy as sp
 
 from symscale.algebra.exact.combinations import term_count
 from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.exact.signs import OpenSignError
 from symscale.algebra.reading.scope import Scope
 from symscale.errors import FormulaError
 
 MAX_TERMS = 400
 
 
-def signed_terms(
-    small: sp.Expr, large: sp.Expr, scope: Scope
-) -> tuple[list[Monomial], list[Monomial]]:
-    """The positive terms of small - large, and the negative ones, denominators multiplied out."""
+@dataclass(frozen=True)
+class SignedTerms:
+    """The terms of a difference, by their sign.
+
+    Attributes:
+        above: Those above zero.
+        below: Those below zero, turned round.
+        open: The coefficients whose sign is open: what is positive of them is in `above`, what is
+            negative in `below`.
+    """
+
+    above: list[Monomial]
+    below: list[Monomial]
+    open: list[sp.Expr]
+
+
+def signed_terms(small: sp.Expr, large: sp.Expr, scope: Scope) -> SignedTerms:
+    """The terms of small - large by their sign, denominators multiplied out."""
     small_top, small_bottom = sp.fraction(sp.together(small))
     large_top, large_bottom = sp.fraction(sp.together(large))
     for bottom in (small_bottom, large_bottom):
@@ -25,30 +42,34 @@ def signed_terms(
         for expr in (small_top * large_bottom, large_top * small_bottom)
     )
     sides: tuple[dict[sp.Expr, sp.Expr], dict[sp.Expr, sp.Expr]] = ({}, {})
+    found = SignedTerms([], [], [])
     zero = sp.Integer(0)
     for powers in {**left, **right}:
-        parts = [left.get(powers, zero), -right.get(powers, zero)]
-        try:
-            parts = [sp.Add(*parts)] if all(parts) else parts
-            signs = [scope.sign(sp.factor_terms(part)) for part in parts]
-        except FormulaError:
-            if len(parts) > 1:
-                raise
-            # What is left of the two is open, so each stays on its side.
-            parts = [left[powers], -right[powers]]
-            signs = [scope.sign(sp.factor_terms(part)) for part in parts]
-        for part, sign in zip(parts, signs, strict=True):
+        for part, sign in _parts(
+            left.get(powers, zero), -right.get(powers, zero), scope, found.open
+        ):
             if sign:
                 home = sides[0 if sign > 0 else 1]
                 home[powers] = home.get(powers, zero) + sign * part
-    above, below = (
-        [
-            scope.monomial(c) * Monomial.of(powers)
-            for powers, c in side.items()
-        ]
-        for side in sides
-    )
-    return above, below
+    for terms, side in zip((found.above, found.below), sides, strict=True):
+        terms += [scope.monomial(c) * Monomial.of(powers) for powers, c in side.items()]
+    return found
+
+
+def _parts(
+    left: sp.Expr, right: sp.Expr, scope: Scope, open_ones: list[sp.Expr]
+) -> list[tuple[sp.Expr, int]]:
+    """The parts of a coefficient, each with its sign: one, or more where its sign is open."""
+    whole = sp.Add(left, right)
+    try:
+        return [(whole, scope.sign(sp.factor_terms(whole)))]
+    except OpenSignError as error:
+        open_ones.append(error.expr)
+    try:  # what is left of the two is open, so each stays on its side
+        return [(part, scope.sign(sp.factor_terms(part))) for part in (left, right)]
+    except OpenSignError:
+        parts = sp.Add.make_args(sp.expand(whole))
+        return [(part, scope.sign(part)) for part in parts]
 
 
 def _collect(expr: sp.Expr, scope: Scope) -> dict[sp.Expr, sp.Expr]:
@@ -74,12 +95,15 @@ def _require_few_terms(expr: sp.Expr) -> None:
 def require_positive(bottom: sp.Expr, scope: Scope) -> None:
     """Raise unless a denominator is known to be positive."""
     _require_few_terms(bottom)
-    for term in sp.Add.make_args(sp.expand(bottom)):
-        coefficient, _ = term.as_independent(*scope.variables, as_Add=False)
-        if not coefficient.is_positive:
-            if not bottom.free_symbols & scope.variables and scope.sign(bottom) > 0:
-                return
-            raise FormulaError(f"the denominator {bottom} is not known to be positive")
+    coefficient, rest = bottom.as_independent(*scope.variables, as_Add=False)
+    try:
+        signs = {scope.sign(coefficient)}
+        for term in sp.Add.make_args(sp.expand(rest)):
+            signs.add(scope.sign(term.as_independent(*scope.variables, as_Add=False)[0]))
+    except OpenSignError:
+        signs = {0}
+    if signs != {1}:
+        raise FormulaError(f"the denominator {bottom} is not known to be positive")
 
 
 def _require_powers(powers: sp.Expr, scope: Scope) -> None:

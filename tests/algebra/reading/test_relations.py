@@ -15,7 +15,7 @@ import sympy as sp
 from scipy.optimize import minimize_scalar
 
 from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.exact.signs import positive_monomial, sign_over
+from symscale.algebra.exact.signs import OpenSignError, positive_monomial, sign_over
 from symscale.algebra.products.program import Sense
 from symscale.algebra.reading.relations import constraints_of, objective_of
 from symscale.algebra.reading.scope import Scope
@@ -100,6 +100,19 @@ def test_coefficients_whose_sign_bounds_fix() -> None:
         reduced("N <= C + (L - 1)*T", L=1)
     with pytest.raises(FormulaError, match="the sign of L - 1 is open; give bounds on L"):
         reduced("(L - 1)*T <= C")
+
+
+def test_differences_whose_sign_is_open_are_moved_across() -> None:
+    (one,), (other,) = reduced("T*tau <= C - W_net"), reduced("T*tau + W_net <= C")
+    assert set(one.terms) == set(other.terms)
+    (found,) = reduced("N*tau <= 3*P*C/W_net - L*P/E", N)
+    values: Any = {N: 2, tau: 3, P: 5, C: 7, W: 11, L: 13, E: 17}
+    written = values[N] * values[tau] + sp.Rational(13 * 5, 17)
+    assert found.expr.subs(values) == written / sp.Rational(3 * 5 * 7, 11)
+    with pytest.raises(OpenSignError, match="the sign of C - L is open; give bounds on C, L"):
+        reduced("C*T <= L*T + N")
+    with pytest.raises(OpenSignError):
+        reduced("T == C - L")
 
 
 def test_a_maximum_is_split() -> None:
@@ -354,12 +367,25 @@ def test_a_maximum_without_bound() -> None:
         ("L - 1", {"L": 1}, 1), ("1 - L", {"L": 1}, -1), ("L^2 - 2*L + 1", {"L": 2}, 1),
         ("L*E - 1", {"L": 1, "E": 1}, 1), ("(L - 1)*(E - 1)", {"L": 1, "E": 1}, 1),
         ("(L - 1)/(1 - E)", {"L": 1, "E": 1}, -1), ("L - L", {}, 0), ("-3*L", {}, -1),
+        ("2^L - 1", {}, 1), ("1 - E^L", {"E": 1}, -1), ("3 - 3*2^(-L)", {}, 1),
         ("L + E", {}, 1), ("1/(L - 1)", {"L": 1}, 1), ("1 - 1/L", {"L": 1}, 1),
     ],
 )  # fmt: skip
 def test_signs(text: str, lower: dict[str, int], sign: int) -> None:
     bounds: Any = {NOTATION[n].symbol: sp.Integer(v) for n, v in lower.items()}
     assert sign_over(parse_expression(text, NAMES), bounds) == sign
+
+
+@pytest.mark.parametrize("text", ["1 - E^(L + 1)", "1 - E*E^L", "(1 - E)/(1 - E^L)", "2 - E^L"])
+def test_signs_below_an_upper_bound(text: str) -> None:
+    """Of E below 1 and L: positive, and so at every point of a grid."""
+    expr = parse_expression(text, NAMES)
+    assert sign_over(expr, {}, {E: sp.Integer(1)}) == 1
+    grid: list[dict[Any, Any]] = [{E: e / 7, L: n / 3} for e in range(1, 7) for n in range(1, 20)]
+    assert all(sp.N(expr.subs(at)) > 0 for at in grid)
+    assert sign_over(-expr, {}, {E: sp.Integer(1)}) == -1
+    with pytest.raises(OpenSignError):
+        sign_over(parse_expression("1 - E^(L - 1)", NAMES), {}, {E: sp.Integer(1)})
 
 
 @pytest.mark.parametrize("text", ["L - 1", "L - E", "L^2 - 3*L + 1", "1/(L - 1)"])
