@@ -367,21 +367,6 @@ def tier_symbol(name: str, tier: int) -> sp.Symbol:
     return tier_notation(name, tier).symbol
 
 
-def latex_of_name(name: str) -> str:
-    r"""Return LaTeX for a name: after the first underscore comes an upright subscript.
-
-    Example:
-        >>> print(latex_of_name("t_comms"), latex_of_name("M_X"))
-        t_{\mathrm{comms}} M_{X}
-    """
-    head, _, tail = name.partition("_")
-    tail = tail.strip("_").replace("_", ",")
-    head = head if len(head) == 1 else rf"\mathrm{{{head}}}"
-    if not tail:
-        return head
-    return f"{head}_{{{tail}}}" if len(tail) == 1 else rf"{head}_{{\mathrm{{{tail}}}}}"
-
-
 @lru_cache(maxsize=1)
 def latex_names() -> dict[sp.Symbol, str]:
     """Return the table of symbols to their LaTeX, for SymPy's `symbol_names`."""

@@ -194,6 +194,15 @@ def _named() -> Iterator[tuple[str, Unit]]:
 
 
 _NAMED = dict(_named())
+BASE_UNITS = ("FLOP", "word", "byte", "token", "s", "J", "USD")
+"""The units of which all others are multiples, powers and products."""
+
+
+def is_unit(name: str) -> bool:
+    """Return whether a name is that of a unit."""
+    return name in _NAMED
+
+
 _SPELLED = {
     "sec": "s", "second": "s", "seconds": "s", "minute": "min", "minutes": "min", "hr": "h",
     "hour": "h", "hours": "h", "day": "d", "days": "d", "week": "wk", "weeks": "wk",

@@ -1,29 +1,26 @@
 """Problems written as TOML files; docs/problems.md explains the grammar."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
 import sympy as sp
 
-from symscale.algebra.exact.signs import sign_over
 from symscale.algebra.products.program import Sense
 from symscale.errors import (
-    FormulaError,
     InputError,
     NoAnswerError,
     SymscaleError,
     UnitError,
     printable,
     refusal,
-    unknown_name,
 )
-from symscale.language.dimensions import unit_of
-from symscale.language.parsing import parse_assignment, parse_expression, parse_relation
-from symscale.language.symbols import NOTATION, Notation, latex_of_name
+from symscale.language.letters import latex_of_name, parse_latex
+from symscale.language.parsing import parse_expression, parse_relation
+from symscale.language.symbols import NOTATION, Notation
 from symscale.language.tables import (
     LARGEST_FILE_BYTES,
     TypedNumber,
@@ -33,18 +30,18 @@ from symscale.language.tables import (
     read_table,
     read_text,
 )
-from symscale.language.units import is_quantity_text, parse_number, parse_quantity, parse_unit
+from symscale.language.units import BASE_UNITS, parse_number, parse_quantity, parse_unit
 from symscale.problems.problem import Definition, Problem, ProblemSymbol, WrittenRelation
 from symscale.problems.vocabulary import built_in_names
 
 MAX_CONSTRAINTS = 200
 MAX_SYMBOLS = 100
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
-_RESERVED = frozenset({"max", "min", "sqrt", "cost", "machine"})
+_FUNCTIONS = ("max", "min", "sqrt")
 _TOO_LARGE = "split the problem"
 _TOP = ("title", "minimize", "maximize", "units", "parameters", "variables", "constraints")
-_PARAMETER = ("unit", "meaning", "default", "lower", "upper", "source")
-_VARIABLE = ("unit", "meaning", "lower", "upper", "integer")
+_PARAMETER = ("unit", "meaning", "latex", "default", "lower", "upper", "source")
+_VARIABLE = ("unit", "meaning", "latex", "lower", "upper", "integer")
 _CONSTRAINT = ("name", "expression", "because", "source")
 
 
@@ -83,6 +80,14 @@ class _File:
         return self._line("", section, None) if start is None and section else start
 
 
+@dataclass(frozen=True)
+class _Known:
+    """What names and, behind a number, base units stand for."""
+
+    names: Mapping[str, sp.Expr]
+    units: Mapping[str, sp.Expr]
+
+
 def load_problem(path: str) -> Problem:
     """Read a problem file.
 
@@ -115,24 +120,28 @@ def _read(file: _File) -> Problem:
         for name, c in built_in_names().items()
     }
     names |= {name: d.entry.symbol for name, d in built_in.items()}
-    sense, objective = _objective(file, names)
-    relations = _relations(file, names)
+    units = {u: Definition(Notation(u if u not in names else f"{u}_unit", u, rf"\mathrm{{{u}}}", u),
+                           sp.Integer(1)) for u in BASE_UNITS}
+    known = _Known(names, {u: d.entry.symbol for u, d in units.items()})
+    sense, objective = _objective(file, known)
+    relations = _relations(file, known)
     used = objective.free_symbols.union(
         *(e.free_symbols for r in relations for e in (r.left, r.right))
     )
-    definitions = tuple(d for d in built_in.values() if d.entry.symbol in used)
+    defined = (*built_in.values(), *units.values())
+    definitions = tuple(d for d in defined if d.entry.symbol in used)
     used = used.union(*(d.expr.free_symbols for d in definitions))
     used -= {q.symbol for q in (*parameters, *variables)}
     imported = [ProblemSymbol(e) for e in NOTATION.values() if e.symbol in used]
-    units = file.data.get("units", "on")
-    if units not in ("on", "off"):
-        raise refusal(file.where("", "units"), f"is {units!r}", 'write units = "on" or "off"')
+    checked = file.data.get("units", "on")
+    if checked not in ("on", "off"):
+        raise refusal(file.where("", "units"), f"is {checked!r}", 'write units = "on" or "off"')
     title = read_text(file.data, "title", file.where("", "title")) or file.stem
     whole = (*parameters, *imported)
 
     def build(chosen: tuple[WrittenRelation, ...]) -> Problem:
         problem = Problem(
-            title, sense, objective, tuple(variables), whole, chosen, units == "on", definitions
+            title, sense, objective, tuple(variables), whole, chosen, checked == "on", definitions
         )
         with suppress(NoAnswerError):  # whoever asks for the answer is told
             problem.program({
@@ -188,10 +197,14 @@ def _quantities(file: _File, section: str, keys: tuple[str, ...]) -> list[Proble
     found = []
     for name, value in table.items():
         where = file.where(section, name)
-        if not _NAME.fullmatch(name) or name in _RESERVED:
+        if name in _FUNCTIONS:
+            raise refusal(
+                where, f"{name} is a function", f"use a name other than {', '.join(_FUNCTIONS)}"
+            )
+        if not _NAME.fullmatch(name) or "__" in name:
             raise refusal(
                 where, f"{printable(name)!r} is no name",
-                "use letters, digits and _, 40 at most, and not max, min or sqrt",
+                "begin with a letter, then letters, digits and single _, 40 at most",
             )
         entry = read_table(value, where, f'{name} = {{ unit = "s", meaning = "..." }}')
         check_keys(entry, keys, where)
@@ -221,10 +234,17 @@ def _quantity(
     integer = table.get("integer", False)
     if not isinstance(integer, bool):
         raise refusal(f"{where}, integer", "is no truth value", "write true or false")
-    entry = Notation(
-        name, base, latex_of_name(name), meaning, source if parameter else "", "problem"
-    )
+    latex = read_text(table, "latex", where)
+    shown = latex_of_name(name) if latex is None else _own_latex(latex, f"{where}, latex")
+    entry = Notation(name, base, shown, meaning, source if parameter else "", "problem")
     return ProblemSymbol(entry, default, lower, upper, integer, unit)
+
+
+def _own_latex(text: str, where: str) -> str:
+    try:
+        return parse_latex(text).tex
+    except InputError as error:
+        raise error.with_context(where) from None
 
 
 def _check_bounds(
@@ -262,7 +282,7 @@ def _number(value: object, unit: str, where: str) -> sp.Rational:
     return sp.Rational(number.numerator, number.denominator)
 
 
-def _objective(file: _File, names: Mapping[str, sp.Expr]) -> tuple[Sense, sp.Expr]:
+def _objective(file: _File, known: _Known) -> tuple[Sense, sp.Expr]:
     senses: tuple[Sense, ...] = ("minimize", "maximize")
     given = [key for key in senses if key in file.data]
     if len(given) != 1:
@@ -274,7 +294,7 @@ def _objective(file: _File, names: Mapping[str, sp.Expr]) -> tuple[Sense, sp.Exp
     where = file.where("", key)
     text = _expression_text(file.data, key, where)
     try:
-        return key, parse_expression(text, names)
+        return key, parse_expression(text, known.names, known.units)
     except SymscaleError as error:
         raise error.with_context(where) from None
 
@@ -286,7 +306,7 @@ def _expression_text(table: Mapping[str, object], key: str, where: str) -> str:
     return value
 
 
-def _relations(file: _File, names: Mapping[str, sp.Expr]) -> list[WrittenRelation]:
+def _relations(file: _File, known: _Known) -> list[WrittenRelation]:
     rows = file.data.get("constraints", [])
     if not isinstance(rows, list):
         raise refusal(file.where("", "constraints"), "is no list", "write [[constraints]]")
@@ -305,7 +325,7 @@ def _relations(file: _File, names: Mapping[str, sp.Expr]) -> list[WrittenRelatio
         place = file.where("constraints", "expression", index)
         text = _expression_text(table, "expression", place)
         try:
-            parsed = parse_relation(text, names)
+            parsed = parse_relation(text, known.names, known.units)
         except SymscaleError as error:
             raise error.with_context(place) from None
         relations.append(
@@ -315,86 +335,3 @@ def _relations(file: _File, names: Mapping[str, sp.Expr]) -> list[WrittenRelatio
             )
         )
     return relations
-
-
-def read_problem_settings(problem: Problem, texts: Iterable[str]) -> dict[sp.Symbol, sp.Expr]:
-    """Read `name=value` texts for a problem's parameters.
-
-    A value is a number with an optional unit, or an expression in other parameters
-    whose bounds fix its sign.
-
-    Raises:
-        InputError: If a text is malformed, a name unknown, a unit wrong, a value out
-            of its bounds, or a name is set twice to different values.
-    """
-    names: dict[str, sp.Expr] = {q.entry.name: q.symbol for q in problem.parameters}
-    settings: dict[sp.Symbol, sp.Expr] = {}
-    given: dict[str, str] = {}
-    for text in texts:
-        name, value = parse_assignment(text)
-        q = problem.quantity(name)
-        where = f"--set {printable(text, 60)}"
-        if q is None or name not in names:
-            raise unknown_name("parameter", name, names).with_context(where)
-        if given.setdefault(name, value) != value:
-            raise InputError(f"{where}: {name} is set twice")
-        try:
-            settings[q.symbol] = _setting(problem, q, value, names)
-        except FormulaError as error:
-            raise InputError(f"{where}: {error}") from None
-        except SymscaleError as error:
-            raise error.with_context(where) from None
-    return _spelled_out(settings)
-
-
-def _spelled_out(settings: Mapping[sp.Symbol, sp.Expr]) -> dict[sp.Symbol, sp.Expr]:
-    """Settings with one another put in, where one is a product of others."""
-    formulas = {s: v for s, v in settings.items() if v.free_symbols}
-    resolved = dict(settings)
-    for _ in formulas:
-        resolved |= {s: resolved[s].xreplace(formulas) for s in formulas}
-    circular = [s for s in formulas if resolved[s].free_symbols & formulas.keys()]
-    if circular:
-        names = ", ".join(sorted(map(str, circular)))
-        raise InputError(f"--set: {names} are set to one another; give one of them a number")
-    return resolved
-
-
-def _require_known_sign(value: sp.Expr, problem: Problem) -> None:
-    """Raise unless an expression is positive for all parameters within their bounds."""
-    if value.has(sp.Max, sp.Min):
-        raise InputError("a maximum or minimum is no value; write one of its arguments")
-    lower = {q.symbol: q.lower for q in problem.parameters if q.lower is not None}
-    upper = {q.symbol: q.upper for q in problem.parameters if q.upper is not None}
-    if sign_over(value, lower, upper) <= 0:
-        raise InputError(f"{value} is not positive")
-
-
-def _setting(
-    problem: Problem, q: ProblemSymbol, text: str, names: Mapping[str, sp.Expr]
-) -> sp.Expr:
-    if is_quantity_text(text):
-        value: sp.Expr = q.read(text)
-    else:
-        wanted = parse_unit(q.entry.unit)
-        value = parse_expression(text, names)
-        unit = unit_of(value, problem.units)
-        if problem.check_units and not unit.is_dimensionless and not unit.fits(wanted):
-            raise UnitError(f"{q.entry.name} is in {wanted}, the expression in {unit}")
-        if value.free_symbols:
-            if value.free_symbols & ({q.symbol} | problem.exponents) or q.symbol in (
-                problem.exponents
-            ):
-                raise InputError("it stands in an exponent, or in its own value; write a number")
-            _require_known_sign(value, problem)
-            return value
-        value = q.read(str(value)) if value.is_Rational else value
-    if not value.is_Rational or not value.is_positive:
-        raise InputError(f"{q.entry.name} must be a positive number")
-    for limit, wrong, word in (
-        (q.lower, q.lower is not None and value < q.lower, "least"),
-        (q.upper, q.upper is not None and value > q.upper, "most"),
-    ):
-        if wrong:
-            raise InputError(f"{q.entry.name} must be at {word} {limit}")
-    return value

@@ -14,7 +14,8 @@ from symscale.algebra.reading.relations import constraints_of, objective_of
 from symscale.algebra.reading.scope import Scope
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
 from symscale.errors import FormulaError, InfeasibleError, UnitError
-from symscale.language.dimensions import unit_of
+from symscale.language.dimensions import CountedLiteral, compare_units, unit_of
+from symscale.language.letters import latex_of_name
 from symscale.language.symbols import Notation
 from symscale.language.units import Unit, parse_quantity, parse_unit
 
@@ -137,17 +138,22 @@ class Problem:
 
     def __post_init__(self) -> None:
         """Check the units of the objective and of every relation."""
+        _ = self.counted_literals
+
+    @cached_property
+    def counted_literals(self) -> dict[str, tuple[CountedLiteral, ...]]:
+        """The numbers that stand for a count of FLOP, by constraint, or "objective"."""
         if not self.check_units:
-            return
-        unit_of(self.objective, self.units)
+            return {}
+        found: dict[str, list[CountedLiteral]] = {"objective": []}
+        unit_of(self.objective, self.units, found["objective"])
         for relation in self.relations:  # a bound is in its variable's own unit
-            left, right = (unit_of(e, self.units) for e in (relation.left, relation.right))
-            zero = relation.left == 0 or relation.right == 0
-            if not left.fits(right) and not zero:
-                raise UnitError(
-                    f"constraint {relation.name!r}: the left side is in {left}, "
-                    f"the right in {right}"
-                )
+            counted = found.setdefault(relation.name, [])
+            try:
+                compare_units(relation.left, relation.right, self.units, counted)
+            except UnitError as error:
+                raise error.with_context(f"constraint {relation.name!r}") from None
+        return {name: tuple(dict.fromkeys(counted)) for name, counted in found.items() if counted}
 
     @cached_property
     def units(self) -> dict[sp.Symbol, Unit]:
@@ -156,6 +162,13 @@ class Problem:
         entries += [d.entry for d in self.definitions]
         return {e.symbol: parse_unit(e.unit) for e in entries}
 
+    @property
+    def own_names(self) -> dict[str, str]:
+        """LaTeX of the names for which the problem gives some."""
+        entries = (q.entry for q in (*self.variables, *self.parameters))
+        return {e.name: e.latex for e in entries
+                if e.group == "problem" and e.latex != latex_of_name(e.name)}
+
     def spelled_out(self, expr: sp.Expr) -> sp.Expr:
         """An expression with every definition put in."""
         return expr.xreplace({d.entry.symbol: d.expr for d in self.definitions})
@@ -163,7 +176,7 @@ class Problem:
     @property
     def unit(self) -> str:
         """Unit of the objective."""
-        return str(unit_of(self.objective, self.units)) if self.check_units else "1"
+        return str(unit_of(self.objective, self.units, [])) if self.check_units else "1"
 
     @cached_property
     def all_relations(self) -> tuple[WrittenRelation, ...]:

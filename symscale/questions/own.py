@@ -51,7 +51,8 @@ def solve(
         C*b/2
     """
     from symscale.problems.answer import answer
-    from symscale.problems.file import load_problem, problem_of_text, read_problem_settings
+    from symscale.problems.file import load_problem, problem_of_text
+    from symscale.problems.settings import read_problem_settings
     from symscale.problems.sweep import read_axes, swept
 
     given = str(problem)

@@ -18,9 +18,10 @@ from symscale.problems.answer import (
     answer,
     rounded_neighbours,
 )
-from symscale.problems.file import load_problem, read_problem_settings
+from symscale.problems.file import load_problem
 from symscale.problems.pieces import AnswerPiece
 from symscale.problems.problem import Problem
+from symscale.problems.settings import read_problem_settings
 from symscale.problems.sweep import read_axis
 
 PROBLEMS = ROOT / "docs" / "problems"

@@ -17,8 +17,9 @@ from symscale.algebra.products.program import Program
 from symscale.algebra.products.solve import solve
 from symscale.errors import InputError, NoAnswerError, SymscaleError
 from symscale.problems.answer import answer
-from symscale.problems.file import load_problem, read_problem_settings
+from symscale.problems.file import load_problem
 from symscale.problems.problem import Problem
+from symscale.problems.settings import read_problem_settings
 
 PROBLEMS = ROOT / "docs" / "problems"
 GOAL = 'minimize = "x/M + M/x"\n'
@@ -63,7 +64,7 @@ REFUSED = {
     ),
     "unknown key of a variable": (
         GOAL + GIVEN + "[variables]\nx = { default = 3 }\n",
-        r"line 5, \[variables\], x: unknown key 'default'; known: integer, lower",
+        r"line 5, \[variables\], x: unknown key 'default'; known: integer, latex, lower",
     ),
     "unknown key of a constraint": (
         GOAL + GIVEN + SOUGHT + '[[constraints]]\nexpr = "x <= M"\n',
@@ -110,18 +111,24 @@ REFUSED = {
     "unit in an exponent": (constraint("2^x <= M"), r"line 8, .*the exponent x has the unit s"),
     "name of a function": (
         GOAL + "[parameters.max]\n" + SOUGHT,
-        r"line 2, .*'max' is no name; use",
+        r"line 2, .*max is a function; use a name other than max, min, sqrt",
     ),
-    "name of the built-in": (GOAL + "[parameters.cost]\n", r"line 2, .*'cost' is no name; use"),
+    "latex that does something": (
+        GOAL + '[parameters]\nM = { latex = "\\\\input{x}" }\n' + SOUGHT,
+        r"line 3, \[parameters\], M, latex: .* is no LaTeX of a name: write letters",
+    ),
+    "two underscores": (GOAL + "[parameters.a__b]\n", r"line 2, .*'a__b' is no name; begin with"),
     "long name": (
         GOAL + f"[parameters]\n{'a' * 60} = {{}}\n",
-        r"line 3, .* is no name; use letters",
+        r"line 3, .* is no name; begin with a letter",
     ),
-    "hostile name": (GOAL + "[parameters.__import__]\n", r"line 2, .*'__import__' is no name; use"),
-    "unicode name": (GOAL + '[parameters]\n"µ" = {}\n', r"line 3, .*'µ' is no name; use letters"),
+    "hostile name": (
+        GOAL + "[parameters.__import__]\n", r"line 2, .*'__import__' is no name; begin with"
+    ),
+    "unicode name": (GOAL + '[parameters]\n"µ" = {}\n', r"line 3, .*'µ' is no name; begin with"),
     "name of two lines": (
         GOAL + '[parameters]\n"a\\nb" = {}\n',
-        r"a\\nb: .* is no name; use letters",
+        r"a\\nb: .* is no name; begin with a letter",
     ),
     "hostile expression": (
         "minimize = \"__import__('os').system('id')\"\n" + SOUGHT,

@@ -14,8 +14,9 @@ from symscale.algebra.exact.monomial import Monomial
 from symscale.language.dimensions import unit_of
 from symscale.language.units import parse_unit
 from symscale.problems.answer import ProblemAnswer, answer
-from symscale.problems.file import problem_of_text, read_problem_settings
+from symscale.problems.file import problem_of_text
 from symscale.problems.problem import Problem
+from symscale.problems.settings import read_problem_settings
 
 KNOWN = json.loads((DATA / "optima-of-sums.json").read_text(encoding="utf-8"))["problems"]
 STATUS = {"at infinity": ("unbounded",), "infeasible": ("infeasible",)}

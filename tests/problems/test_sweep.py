@@ -13,7 +13,8 @@ from places import ROOT
 from symscale.algebra.sums.numeric import minimize
 from symscale.errors import InputError, NoAnswerError
 from symscale.problems.answer import ProblemAnswer, answer
-from symscale.problems.file import load_problem, read_problem_settings
+from symscale.problems.file import load_problem
+from symscale.problems.settings import read_problem_settings
 from symscale.problems.sweep import NOTHING, Regions, Segment, read_axis, require_numbers, sweep
 
 PROBLEMS = ROOT / "docs" / "problems"

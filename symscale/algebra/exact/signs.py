@@ -66,12 +66,12 @@ def sign_over(expr: sp.Expr, lower: Bounds, upper: Bounds = _NONE) -> int:
 def _without_symbolic_powers(
     expr: sp.Expr, lower: Bounds, upper: Bounds
 ) -> tuple[sp.Expr, Bounds, Bounds]:
-    """An expression with symbols for powers such as a**g, at most 1 where a is and g positive."""
+    """An expression with symbols for powers such as a**g, below 1 where a is and g positive."""
     places: dict[Any, Any] = {}
     least, most = dict(lower), dict(upper)
     for power in sorted(expr.atoms(sp.Pow), key=str):
         base, exponent = power.base, power.exp
-        if exponent.is_Rational or not (base.is_Symbol or base.is_Rational):
+        if exponent.is_Integer or not (base.is_Symbol or base.is_Rational):
             continue
         rises = _sign_of_exponent(exponent, lower, upper)
         low, high = (base, base) if base.is_Rational else (lower.get(base, 0), upper.get(base, 2))

@@ -27,8 +27,15 @@ class Scope:
     upper: Mapping[sp.Symbol, sp.Rational] = field(default_factory=dict)
 
     def sign(self, expr: sp.Expr) -> int:
-        """The sign of an expression in the parameters."""
-        return sign_over(expr, self.lower, self.upper)
+        """The sign of an expression in the parameters; that of a product by its factors."""
+        found = 1
+        for factor in sp.Mul.make_args(expr):
+            base, exponent = factor.as_base_exp()
+            sign = sign_over(base, self.lower, self.upper) if base.is_Add else 0
+            found *= (sign if exponent.is_odd else abs(sign)) if sign else (
+                sign_over(factor, self.lower, self.upper)
+            )
+        return found
 
     def monomial(self, expr: sp.Expr) -> Monomial:
         """A positive expression in the parameters as a monomial."""

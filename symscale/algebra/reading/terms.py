@@ -1,6 +1,7 @@
 """Both sides of a relation, multiplied out into positive and negative terms."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import sympy as sp
 
@@ -38,8 +39,7 @@ def signed_terms(small: sp.Expr, large: sp.Expr, scope: Scope) -> SignedTerms:
     _require_few_terms(small_top * large_bottom)
     _require_few_terms(large_top * small_bottom)
     left, right = (
-        _collect(sp.expand(expr), scope)
-        for expr in (small_top * large_bottom, large_top * small_bottom)
+        _collect(expr, scope) for expr in (small_top * large_bottom, large_top * small_bottom)
     )
     sides: tuple[dict[sp.Expr, sp.Expr], dict[sp.Expr, sp.Expr]] = ({}, {})
     found = SignedTerms([], [], [])
@@ -60,7 +60,7 @@ def _parts(
     left: sp.Expr, right: sp.Expr, scope: Scope, open_ones: list[sp.Expr]
 ) -> list[tuple[sp.Expr, int]]:
     """The parts of a coefficient, each with its sign: one, or more where its sign is open."""
-    whole = sp.Add(left, right)
+    whole = sp.expand(left + right) if left and right else left + right
     try:
         return [(whole, scope.sign(sp.factor_terms(whole)))]
     except OpenSignError as error:
@@ -73,14 +73,27 @@ def _parts(
 
 
 def _collect(expr: sp.Expr, scope: Scope) -> dict[sp.Expr, sp.Expr]:
-    """The coefficients of an expanded sum by powers of variables."""
-    collected: dict[sp.Expr, sp.Expr] = {}
-    for term in sp.Add.make_args(expr):
+    """The coefficients of a sum, multiplied out, by powers of variables.
+
+    A sum of parameters stays a factor where its term is the only one with these powers.
+    """
+    sums = [
+        node for node in sp.preorder_traversal(expr)
+        if isinstance(node, sp.Add) and not scope.varies(node)
+    ]
+    places: dict[Any, Any] = {node: sp.Dummy(positive=True) for node in dict.fromkeys(sums)}
+    back = {place: node for node, place in places.items()}
+    collected: dict[sp.Expr, list[sp.Expr]] = {}
+    for term in sp.Add.make_args(sp.expand(expr.xreplace(places))):
         coefficient, powers = term.as_independent(*scope.variables, as_Add=False)
         if coefficient:
+            powers = powers.xreplace(back)
             _require_powers(powers, scope)
-            collected[powers] = collected.get(powers, sp.Integer(0)) + coefficient
-    return collected
+            collected.setdefault(powers, []).append(coefficient.xreplace(back))
+    return {
+        powers: parts[0] if len(parts) == 1 else sp.expand(sp.Add(*parts))
+        for powers, parts in collected.items()
+    }
 
 
 def _require_few_terms(expr: sp.Expr) -> None:

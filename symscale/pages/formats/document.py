@@ -1,7 +1,7 @@
 """Documents: what a command has to say, whatever the format it prints in."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import mpmath as mp
@@ -175,10 +175,17 @@ Block: TypeAlias = Heading | Paragraph | Equation | Cases | Table | FigureBlock
 
 @dataclass(frozen=True)
 class Document:
-    """A title and blocks."""
+    """A title and blocks.
+
+    Attributes:
+        title: The title.
+        blocks: What follows.
+        names: LaTeX of names that are typeset in a way of their own.
+    """
 
     title: str
     blocks: tuple[Block, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def between(lower: Sequence[mp.mpf], upper: Sequence[mp.mpf], unit: str) -> Cell:

@@ -16,6 +16,7 @@ from symscale.pages.formats.document import (
     Heading,
     Table,
 )
+from symscale.pages.formulas.names import in_its_names
 
 PACKAGES = ("amsmath", "amssymb", "array", "booktabs")
 """What the preamble of the document must load."""
@@ -24,6 +25,7 @@ HEADING = r"\providecommand{\symscaleheading}[1]{\par\medskip\noindent\textbf{#1
 _CITATION = re.compile(r"(?:\{\[\}|\[)(\d+)\]")
 
 
+@in_its_names
 def fragment(document: Document, name: str) -> str:
     r"""Print the body of a document for inclusion.
 

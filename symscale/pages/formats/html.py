@@ -34,11 +34,13 @@ from symscale.pages.formats.json import Json
 from symscale.pages.formats.markdown import cases_latex
 from symscale.pages.formulas import formula
 from symscale.pages.formulas.mathml import least_of, math
+from symscale.pages.formulas.names import in_its_names
 from symscale.version import __version__
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 
 
+@in_its_names
 def render(document: Document, drawings: Mapping[str, bytes] | None = None) -> str:
     """Print a document as a page of HTML.
 
@@ -53,6 +55,7 @@ def render(document: Document, drawings: Mapping[str, bytes] | None = None) -> s
     return page(document.title, body(document, drawings))
 
 
+@in_its_names
 def body(document: Document, drawings: Mapping[str, bytes] | None = None) -> str:
     """Print title and blocks of a document, to stand within a page."""
     known = drawings or {}

@@ -26,6 +26,7 @@ from symscale.pages.formats.markdown import cases_latex
 from symscale.pages.formulas import formula
 from symscale.pages.formulas.breaking import breakable, text_width, width
 from symscale.pages.formulas.lines import latex_lines
+from symscale.pages.formulas.names import in_its_names
 
 PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[T1]{fontenc}
@@ -52,6 +53,7 @@ _ESCAPES = {
 }
 
 
+@in_its_names
 def render(document: Document) -> str:
     """Print a document as a standalone LaTeX file."""
     graphics = any(isinstance(item, FigureBlock) for item in document.blocks)
@@ -67,6 +69,7 @@ def render(document: Document) -> str:
     return "\n".join(parts) + "\n"
 
 
+@in_its_names
 def body(document: Document) -> str:
     """Print the blocks of a document, without preamble and title."""
     return "\n\n".join(block(item) for item in document.blocks)

@@ -17,11 +17,13 @@ from symscale.pages.formats.document import (
     Paragraph,
 )
 from symscale.pages.formulas import formula
+from symscale.pages.formulas.names import in_its_names
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|$~])")
 _TEXT_SPECIAL = re.compile(r"([_%$#&{}])")  # in the text of a formula
 
 
+@in_its_names
 def render(document: Document) -> str:
     """Print a document as Markdown."""
     parts = [f"# {escape(document.title)}"]

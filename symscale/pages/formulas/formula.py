@@ -20,7 +20,8 @@ from sympy.printing.str import StrPrinter
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.limit import Condition, split_fraction
 from symscale.errors import FormulaError, TooLargeError
-from symscale.language.symbols import NOTATION, latex_names, latex_of_name
+from symscale.language.symbols import NOTATION
+from symscale.pages.formulas.names import OwnNames, own_names, symbol_latex
 
 SIGNS = {
     "text": {sp.Eq: "=", sp.Le: "<=", sp.Ge: ">=", sp.Lt: "<", sp.Gt: ">"},
@@ -96,7 +97,6 @@ def text(value: sp.Basic | Monomial | Compared) -> str:
     return _plain(value) if monomial is None else _monomial_text(monomial)
 
 
-@lru_cache(maxsize=4096)  # a document prints a formula in several formats
 def latex(value: sp.Basic | Monomial | Compared) -> str:
     r"""Return a formula as LaTeX, without dollar signs.
 
@@ -106,6 +106,12 @@ def latex(value: sp.Basic | Monomial | Compared) -> str:
         >>> latex(W_net**2/(3*C))
         '\\frac{W_{\\mathrm{net}}^{2}}{3\\, C}'
     """
+    return _latex(value, own_names())
+
+
+@lru_cache(maxsize=4096)  # a document prints a formula in several formats
+def _latex(value: sp.Basic | Monomial | Compared, names: OwnNames) -> str:
+    """A formula as LaTeX, where `names` are the own names at present."""
     if isinstance(value, Monomial):
         return _monomial_latex(value)
     if isinstance(value, Compared):
@@ -266,9 +272,7 @@ def symbols_in(text: str) -> list[str | sp.Symbol]:
 
 
 def _sympy_latex(expr: sp.Basic) -> str:
-    known = latex_names()
-    own = {s: latex_of_name(str(s)) for s in expr.free_symbols if s not in known}
-    return LatexPrinter({"symbol_names": {**known, **own}}).doprint(expr)
+    return LatexPrinter({"symbol_names": symbol_latex(expr.free_symbols)}).doprint(expr)
 
 
 def _factor_order(power: tuple[sp.Expr, sp.Expr]) -> tuple[str, str]:

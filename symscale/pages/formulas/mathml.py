@@ -17,6 +17,7 @@ from sympy.printing.mathml import MathMLPresentationPrinter
 
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.limit import split_fraction
+from symscale.language.letters import ACCENTS, GREEK, SIGNS, Typeset, name_parts, parse_latex
 from symscale.pages.formulas.formula import (
     Compared,
     as_monomial,
@@ -25,11 +26,13 @@ from symscale.pages.formulas.formula import (
     root_of,
     tidy_exponent,
 )
+from symscale.pages.formulas.names import own_names
 
 _SIGNS = {sp.Eq: "=", sp.Le: "≤", sp.Ge: "≥", sp.Lt: "<", sp.Gt: ">"}
-_GREEK = {"alpha": "α", "gamma": "γ", "tau": "τ", "beta": "β", "delta": "δ", "lambda": "λ"}
 # Brackets around what is no taller than they: as glyphs that stretch they take more space.
 _LOW = re.compile(r"<mo>\(</mo>((?:(?!<mo>[()]</mo>|<mfrac|<msqrt|<mtable).)*)<mo>\)</mo>")
+_VARIANTS = {"mathbf": "bold", "mathit": "italic", "mathsf": "sans-serif", "mathtt": "monospace",
+             "mathcal": "script"}
 _TIMES = "&#8290;"
 _SPACE = '<mspace width="0.17em"/>'
 
@@ -38,32 +41,52 @@ class _Presentation(MathMLPresentationPrinter):
     """SymPy's printer, with the symbols of the notation."""
 
     def _print_Symbol(self, sym: sp.Symbol, style: str = "plain") -> Element:  # noqa: N802
-        head, tail = _name_parts(sym.name)
-        base = self._element("mi", head)
+        own = dict(own_names()).get(sym.name)
+        found = self._named(sym.name) if own is None else self._typeset(parse_latex(own, len(own)))
+        found.setAttribute("data-s", sym.name)
+        return found
+
+    def _named(self, name: str) -> Element:
+        head, tail = name_parts(name)
+        base = self._element("mi", GREEK.get(head, head))
         if not tail:
-            base.setAttribute("data-s", sym.name)
             return base
-        whole: Element = self.dom.createElement("msub")
-        whole.setAttribute("data-s", sym.name)
-        whole.appendChild(base)
-        whole.appendChild(self._element("mn" if tail.isdigit() else "mi", tail))
-        return whole
+        shown = ",".join(GREEK.get(part, part) for part in tail.split(","))
+        return self._around(
+            "msub", base, self._element("mn" if tail.isdigit() else "mi", shown)
+        )
+
+    def _typeset(self, name: Typeset) -> Element:
+        """A name as a problem has it typeset."""
+        parts = [self._typeset(part) for part in name.parts]
+        match name.kind:
+            case "sign":
+                return self._element("mn" if name.text.isdigit() else "mi",
+                                     SIGNS.get(name.text, name.text))
+            case "accent":
+                return self._around("mover", parts[0], self._element("mo", ACCENTS[name.text]))
+            case "font":
+                found = self._around("mrow", parts[0])
+                for letter in found.getElementsByTagName("mi"):
+                    letter.setAttribute("mathvariant", _VARIANTS.get(name.text, "normal"))
+                return found
+            case "row":
+                return self._around("mrow", *parts)
+        _, below, above = name.parts
+        kept = [parts[0], *(e for e, p in zip(parts[1:], (below, above), strict=True) if p.parts)]
+        kind = "msubsup" if len(kept) == 3 else "msub" if below.parts else "msup"
+        return self._around(kind, *kept)
+
+    def _around(self, tag: str, *children: Element) -> Element:
+        element: Element = self.dom.createElement(tag)
+        for child in children:
+            element.appendChild(child)
+        return element
 
     def _element(self, tag: str, text: str) -> Element:
         element: Element = self.dom.createElement(tag)
         element.appendChild(self.dom.createTextNode(text))
         return element
-
-
-def _name_parts(name: str) -> tuple[str, str]:
-    """The base of a name, and its subscript.
-
-    Example:
-        >>> _name_parts("N_TP_model"), _name_parts("tau")
-        (('N', 'TP,model'), ('τ', ''))
-    """
-    head, _, tail = name.partition("_")
-    return _GREEK.get(head, head), tail.strip("_").replace("_", ",")
 
 
 def math(value: sp.Basic | Monomial | Compared, *, block: bool = False) -> str:
@@ -164,7 +187,7 @@ def _product(monomial: Monomial) -> str:
 def _raised(atom: sp.Expr, base: str, exponent: sp.Expr) -> str:
     """A power; the exponent stands above the subscript of a symbol, not after it."""
     power = _power(exponent)
-    if not (isinstance(atom, sp.Symbol) and _name_parts(atom.name)[1]):
+    if not (isinstance(atom, sp.Symbol) and base.startswith("<msub ")):
         return f"<msup>{base}{power}</msup>"
     inner = base.partition(">")[2].removesuffix("</msub>")
     name = base.partition(">")[0].removeprefix("<msub")

@@ -24,6 +24,7 @@ from symscale.pages.formats.document import (
     paragraph,
 )
 from symscale.pages.formulas import formula
+from symscale.pages.formulas.names import typeset_as
 from symscale.pages.of.solve_data import (
     Sweeps,
     problem_data,
@@ -49,7 +50,7 @@ def problem_document(found: ProblemAnswer, sweeps: Sweeps) -> Document:
     for axis, segments in sweeps.items():
         blocks += _sweep(found, axis, segments)
     blocks += _given(found)
-    return Document(found.problem.title, tuple(blocks))
+    return Document(found.problem.title, tuple(blocks), found.problem.own_names)
 
 
 def _function(found: ProblemAnswer) -> Literal["min", "max"]:
@@ -310,6 +311,10 @@ def _given(found: ProblemAnswer) -> list[Block]:
         for r in problem.all_relations
     )
     blocks.append(Table(columns, relations))
+    for name, counted in problem.counted_literals.items():
+        for literal in counted:
+            blocks.append(paragraph(f"In {name} the number {literal.number} of ",
+                                    Formula(literal.term), f" stands for {literal}."))
     return blocks
 
 
@@ -334,6 +339,11 @@ def certificates(found: ProblemAnswer) -> Certificates:
 
 
 def _draw(found: SweptAnswer, path: Path) -> None:
+    with typeset_as(found.answer.problem.own_names):
+        _draw_sweep(found, path)
+
+
+def _draw_sweep(found: SweptAnswer, path: Path) -> None:
     from symscale.pages.figures.regions import line_plot, region_plot
 
     first, *second = found.axes

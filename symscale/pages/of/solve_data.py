@@ -8,6 +8,7 @@ import sympy as sp
 
 from symscale.pages.formats.json import Json, formula_data, number, numbers, powers
 from symscale.pages.formulas import formula
+from symscale.pages.formulas.names import typeset_as
 from symscale.problems.answer import ProblemAnswer, rounded_neighbours
 from symscale.problems.pieces import AnswerPiece, number_of
 from symscale.problems.problem import Problem, ProblemSymbol, WrittenRelation
@@ -41,6 +42,11 @@ def spelled(problem: Problem, relation: WrittenRelation) -> sp.Basic:
 
 def problem_data(found: ProblemAnswer, sweeps: Sweeps) -> dict[str, Json]:
     """A problem's answer as JSON data: the keys of `limits`, and more."""
+    with typeset_as(found.problem.own_names):
+        return _data(found, sweeps)
+
+
+def _data(found: ProblemAnswer, sweeps: Sweeps) -> dict[str, Json]:
     problem, ruling = found.problem, found.ruling
     value = None if ruling is None else ruling.value(found.values)
     numerical = found.numerical
@@ -49,12 +55,13 @@ def problem_data(found: ProblemAnswer, sweeps: Sweeps) -> dict[str, Json]:
         "title": problem.title,
         "objective": {
             **formula_data(problem.objective), "sense": problem.sense, "unit": problem.unit,
+            "counted": _counted(problem, "objective"),
         },
         "parameters": [_parameter_data(found, q) for q in problem.parameters],
         "constraints": [
             {
                 "name": r.name, **formula_data(spelled(problem, r)), "reason": r.reason,
-                "source": r.source,
+                "source": r.source, "counted": _counted(problem, r.name),
             }
             for r in problem.all_relations
         ],
@@ -94,6 +101,11 @@ def problem_data(found: ProblemAnswer, sweeps: Sweeps) -> dict[str, Json]:
             for axis, segments in sweeps.items()
         ]
     return data
+
+
+def _counted(problem: Problem, name: str) -> Json:
+    """The numbers of a constraint, or of the objective, that stand for a count of FLOP."""
+    return [str(literal) for literal in problem.counted_literals.get(name, ())]
 
 
 def _factor(factor: sp.Expr) -> Json:
