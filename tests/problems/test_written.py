@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -240,3 +241,41 @@ def test_names_are_typeset_as_the_file_says() -> None:
     other = ss.solve('minimize = "x + tau/x"\n[parameters]\ntau = {}\n[variables]\nx = {}\n')
     assert r"\hat" not in printed(other)
     assert r"\tau" in printed(other)
+
+
+# Decimals
+
+
+def test_decimals_in_exponents_keep_readable_regions() -> None:
+    """B <= A^0.33 and B <= 3^0.33 D^0.5: the lesser of the two."""
+    found = ss.solve(
+        'maximize = "B"\n[parameters]\nA = {}\nD = {}\n[variables]\nB = {}\n[[constraints]]\n'
+        'name = "c1"\nexpression = "B <= A^0.33"\n[[constraints]]\nname = "c2"\n'
+        'expression = "B <= D^0.5*3^0.33"\n'
+    )
+    assert isinstance(found, ProblemAnswer)
+    text = page_of(found).printed(found, "text")
+    for part in ("B <= A^0.33", "B <= 3^0.33 sqrt(D)", "rules where  A^0.66 <= 3^0.66 D"):
+        assert part in text
+    assert not re.search(r"\d{9}|\^100|\^33", text)
+    data: Any = found.to_dict()
+    assert [c["sympy"] for c in data["constraints"]] == [
+        "B <= A**(33/100)", "B <= 3**(33/100)*sqrt(D)"
+    ]
+    assert data["pieces"][0]["region"][0]["sympy"] == "A**(33/50) <= 3**(33/50)*D"
+    for a, d in ((2.0, 5.0), (900.0, 5.0), (1e6, 1e-3)):
+        at = found.problem.parameters
+        values = {at[0].symbol: sp.Rational(a), at[1].symbol: sp.Rational(d)}
+        best = min(a**0.33, 3**0.33 * d**0.5)
+        assert [float(p.value(values) or 0) for p in found.pieces if p.holds(values)] == [
+            pytest.approx(best, rel=1e-12)
+        ]
+
+
+@pytest.mark.parametrize("power", ["x^(1/2)", "x**0.5", "sqrt(x)", "x**(2/4)", "x^0.50"])
+def test_ways_to_write_a_root(power: str) -> None:
+    (piece,) = solved(
+        f'minimize = "c/{power}"\n[parameters]\nc = {{}}\nk = {{}}\n[variables]\nx = {{}}\n'
+        '[[constraints]]\nexpression = "x <= k**0.5"\n'
+    ).pieces
+    assert str(piece.expr) == "c/k**(1/4)"

@@ -18,6 +18,8 @@ from symscale.errors import FormulaError, InfeasibleError, RegionError, Unbounde
 
 Values = Mapping[sp.Symbol, sp.Expr]
 _LONGEST = 300
+_WHOLE = 20  # the greatest whole exponent of a condition that has no decimals instead
+_DECIMALS = 3
 _PLAIN = 10**60  # numbers above are not written in decimal digits
 
 
@@ -42,13 +44,13 @@ class Condition:
 
     @cached_property
     def primitive(self) -> Monomial:
-        """The power of the ratio whose exponents have whole coefficients without a divisor."""
-        return self.ratio ** (1 / self.ratio.content)
+        """That power of the ratio which reads best, the same whatever power the ratio is."""
+        return self.ratio ** (1 / plain_content(self.ratio))
 
     @property
     def scale(self) -> sp.Rational:
         """The power of the primitive monomial that the ratio is."""
-        return self.ratio.content
+        return plain_content(self.ratio)
 
     @property
     def relational(self) -> Relational:
@@ -66,6 +68,31 @@ class Condition:
         """Whether it holds at exact rational values."""
         sign = self.ratio.compare_one(values)
         return sign == 0 if self.equal else sign <= 0
+
+
+def plain_content(ratio: Monomial) -> sp.Rational:
+    """The power that a monomial is of the one that reads best.
+
+    That has whole exponents without a divisor; where these are large, as of `A^0.33 <= D`,
+    the decimals that leave the largest of them 1, or else below 10.
+
+    Example:
+        >>> from symscale.language.symbols import symbols
+        >>> b, L = symbols("b L")
+        >>> plain_content(Monomial.of(b**4/L**6)), plain_content(Monomial.of(b**33/L**100))
+        (2, 100)
+    """
+    content = ratio.content
+    every = [e / content for _, e in ratio.powers]
+    if not all(e.is_Rational for e in every):
+        return content
+    sizes = sorted({abs(e / content) for a, e in ratio.powers if a.is_Symbol}, reverse=True)
+    if not sizes or sizes[0] <= _WHOLE:
+        return content
+    for divisor in sizes:
+        if all((e * 10**_DECIMALS / divisor).is_Integer for e in every):
+            return content * divisor
+    return content * sp.Integer(10) ** (len(str(sizes[0])) - 1)
 
 
 def comparison_text(ratio: Monomial, sign: str) -> str:

@@ -16,7 +16,7 @@ from sympy.core.relational import Relational
 from symscale.algebra.exact.combinations import Terms, without_rational
 from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import ONE, Monomial
-from symscale.algebra.products.limit import split_fraction
+from symscale.algebra.products.limit import plain_content, split_fraction
 from symscale.errors import FormulaError
 
 _Table = dict[Monomial, sp.Rational]
@@ -213,7 +213,8 @@ class Requirement:
         if ratio.is_one:
             return cls(ratio, relation)
         sums = Monomial(tuple(p for p in ratio.powers if p[0].is_Add))
-        return cls(ratio ** (1 / (sums if sums.powers else ratio).content), relation)
+        content = sums.content if sums.powers else plain_content(ratio)
+        return cls(ratio ** (1 / content), relation)
 
     @property
     def pair(self) -> tuple[sp.Expr, sp.Expr]:

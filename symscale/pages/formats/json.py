@@ -11,7 +11,7 @@ import sympy as sp
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.limit import Condition, Limit, Piece
 from symscale.errors import TooLargeError
-from symscale.pages.formulas import formula
+from symscale.pages.formulas import exponents, formula
 
 Json: TypeAlias = bool | int | float | str | list["Json"] | dict[str, "Json"] | None
 
@@ -48,7 +48,7 @@ def limit_text(limit: Limit) -> str:
 
 def powers(table: Mapping[Any, sp.Expr]) -> dict[str, Json]:
     """Names and their exponents, as strings."""
-    return {str(name): formula.exponent_text(e) for name, e in table.items()}
+    return {str(name): exponents.exponent_text(e) for name, e in table.items()}
 
 
 def numbers(table: Mapping[Any, Any]) -> dict[str, Json]:

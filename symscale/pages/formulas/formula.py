@@ -18,9 +18,10 @@ from sympy.printing.latex import LatexPrinter
 from sympy.printing.str import StrPrinter
 
 from symscale.algebra.exact.monomial import Monomial
-from symscale.algebra.products.limit import Condition, split_fraction
+from symscale.algebra.products.limit import Condition, plain_content, split_fraction
 from symscale.errors import FormulaError, TooLargeError
 from symscale.language.symbols import NOTATION
+from symscale.pages.formulas.exponents import decimal_text, tidy_exponent
 from symscale.pages.formulas.names import OwnNames, own_names, symbol_latex
 
 SIGNS = {
@@ -30,6 +31,7 @@ SIGNS = {
 _FULL_DIGITS = 7
 _MOST_DIGITS = 400  # of numbers that are multiplied out
 _MOST_ROOT_DIGITS = 12  # of those under a root
+_MOST_DEGREE = 12  # of a root that a product is under
 _MOST_CONDITION_DIGITS = 30  # of those in a condition
 _NAME = re.compile(r"(?<![\w])(?:[A-Za-z]+_\w+|alpha|tau)(?![\w-])")
 
@@ -139,28 +141,6 @@ def as_monomial(value: sp.Basic) -> Monomial | None:
         return None
 
 
-def tidy_exponent(exponent: sp.Expr) -> sp.Expr:
-    """Return an exponent with its denominator positive where the exponent symbols are 0.
-
-    Example:
-        >>> from symscale.language.symbols import symbol
-        >>> alpha = symbol("alpha")
-        >>> tidy_exponent(-2/(2*alpha - 1))
-        2/(1 - 2*alpha)
-    """
-    if exponent.is_Rational:
-        return exponent
-    numerator, denominator = sp.fraction(exponent)
-    if denominator.subs(dict.fromkeys(denominator.free_symbols, 0)).is_negative:
-        numerator, denominator = -numerator, -denominator
-    return sp.expand(numerator) / sp.expand(denominator)
-
-
-def exponent_text(exponent: sp.Expr) -> str:
-    """Return an exponent as text that reads back exactly, such as `-1/4`."""
-    return str(tidy_exponent(exponent))
-
-
 def condition(ratio: Monomial, kind: type[Relational] = sp.Le) -> Compared:
     """Return `ratio <= 1` as `A <= B`, of that power of it which has the plainest numbers.
 
@@ -174,8 +154,8 @@ def condition(ratio: Monomial, kind: type[Relational] = sp.Le) -> Compared:
         >>> text(condition(Monomial.of(9*C/(4*T)) ** sp.Rational(5000, 3)))
         '9 C <= 4 T'
     """
-    power = ratio.content
-    if _digits(_numbers(ratio ** (1 / power))) > _MOST_CONDITION_DIGITS:
+    power = plain_content(ratio)
+    if power == ratio.content and _digits(_numbers(ratio ** (1 / power))) > _MOST_CONDITION_DIGITS:
         power = ratio.coefficient.content
     return Compared(*split_fraction(ratio ** (1 / power)), kind)
 
@@ -238,6 +218,8 @@ def root_of(monomial: Monomial) -> sp.Expr:
     inner = monomial ** (1 / root)
     numbers = _numbers(inner)
     degree = math.lcm(*(int(e.q) for _, e in numbers))
+    if degree > _MOST_DEGREE and _digits(numbers) <= _MOST_DIGITS:
+        return root
     if _digits(numbers) * degree > (_MOST_DIGITS if degree == 1 else _MOST_ROOT_DIGITS):
         return root * sp.Rational(math.gcd(*(int(e.p) for _, e in numbers)), degree)
     return root / degree
@@ -349,7 +331,8 @@ def _power_text(exponent: sp.Expr) -> str:
     tidy = tidy_exponent(exponent)
     if tidy.is_Symbol or (tidy.is_Integer and tidy >= 0):
         return str(tidy)
-    return f"({_plain(tidy)})"
+    decimal = decimal_text(tidy)
+    return f"({_plain(tidy)})" if decimal is None or tidy < 0 else decimal
 
 
 def _monomial_latex(monomial: Monomial) -> str:
@@ -385,7 +368,7 @@ def _product_latex(monomial: Monomial) -> str:
 def _power_latex(exponent: sp.Expr) -> str:
     tidy = tidy_exponent(exponent)
     if tidy.is_Rational:
-        return str(tidy)
+        return decimal_text(tidy) or str(tidy)
     numerator, denominator = sp.fraction(tidy)
     if denominator == 1:
         return _sympy_latex(numerator)

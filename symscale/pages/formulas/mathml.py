@@ -18,13 +18,13 @@ from sympy.printing.mathml import MathMLPresentationPrinter
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.limit import split_fraction
 from symscale.language.letters import ACCENTS, GREEK, SIGNS, Typeset, name_parts, parse_latex
+from symscale.pages.formulas.exponents import decimal_text, tidy_exponent
 from symscale.pages.formulas.formula import (
     Compared,
     as_monomial,
     factors_of,
     integer_parts,
     root_of,
-    tidy_exponent,
 )
 from symscale.pages.formulas.names import own_names
 
@@ -199,6 +199,10 @@ def _power(exponent: sp.Expr) -> str:
     tidy = tidy_exponent(exponent)
     if tidy.is_Integer:
         return f"<mn>{tidy}</mn>" if tidy >= 0 else f"<mrow><mo>−</mo><mn>{-tidy}</mn></mrow>"
+    decimal = decimal_text(tidy)
+    if decimal is not None:
+        sign = "<mo>−</mo>" if tidy < 0 else ""
+        return f"<mrow>{sign}<mn>{decimal.removeprefix('-')}</mn></mrow>"
     numerator, denominator = sp.fraction(tidy)
     if denominator == 1:
         return f"<mrow>{_sympy(numerator)}</mrow>"

@@ -31,7 +31,7 @@ from symscale.pages.formats.document import (
 from symscale.pages.formats.json import Json, condition_data, formula_data, powers
 from symscale.pages.formats.references import References
 from symscale.pages.formulas import formula
-from symscale.pages.formulas.formula import tidy_exponent
+from symscale.pages.formulas.exponents import tidy_exponent
 from symscale.pages.of.symbols import notation_table
 from symscale.pages.page import Certificates, Page, page_of
 

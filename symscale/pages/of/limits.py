@@ -28,7 +28,8 @@ from symscale.pages.formats.document import (
 )
 from symscale.pages.formats.references import References
 from symscale.pages.formats.text import inline
-from symscale.pages.formulas.formula import condition_of, tidy_exponent
+from symscale.pages.formulas.exponents import tidy_exponent
+from symscale.pages.formulas.formula import condition_of
 from symscale.pages.of.limits_data import limits_data
 from symscale.pages.page import Certificates, Page
 from symscale.studies.requests.parameters import Parameter

@@ -23,7 +23,7 @@ from symscale.pages.formats.document import (
     between,
     paragraph,
 )
-from symscale.pages.formulas import formula
+from symscale.pages.formulas import exponents
 from symscale.pages.formulas.names import typeset_as
 from symscale.pages.of.solve_data import (
     Sweeps,
@@ -131,7 +131,7 @@ def _piece(found: ProblemAnswer, piece: AnswerPiece) -> list[Block]:
     if piece.multipliers is not None:
         parts: list[Inline] = []
         for name, power in piece.multipliers.items():
-            parts += [", " if parts else "", f"{name}: ", Formula(formula.tidy_exponent(power))]
+            parts += [", " if parts else "", f"{name}: ", Formula(exponents.tidy_exponent(power))]
         rows.append(("multipliers", parts))
     if piece.region:
         rows.append(("rules where", _all(piece.region)))

@@ -7,7 +7,7 @@ import mpmath as mp
 import sympy as sp
 
 from symscale.pages.formats.json import Json, formula_data, number, numbers, powers
-from symscale.pages.formulas import formula
+from symscale.pages.formulas import exponents
 from symscale.pages.formulas.names import typeset_as
 from symscale.problems.answer import ProblemAnswer, rounded_neighbours
 from symscale.problems.pieces import AnswerPiece, number_of
@@ -135,7 +135,7 @@ def _piece_data(found: ProblemAnswer, piece: AnswerPiece) -> Json:
         "unit": found.problem.unit,
         "binding": list(piece.binding),
         "multipliers": None if piece.multipliers is None else powers(piece.multipliers),
-        "elasticities": {str(s): formula.exponent_text(exact[s]) for s in slopes},
+        "elasticities": {str(s): exponents.exponent_text(exact[s]) for s in slopes},
         "elasticity_values": numbers({s: number_of(e, {}) for s, e in slopes.items()}),
         "region": [
             {**formula_data(relation), "otherwise": other}

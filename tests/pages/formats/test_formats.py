@@ -37,7 +37,7 @@ from symscale.pages.formats.document import (
     Table,
     paragraph,
 )
-from symscale.pages.formulas import formula
+from symscale.pages.formulas import exponents, formula
 
 NAMED = {name: entry.symbol for name, entry in NOTATION.items()}
 BASES = [e.symbol for e in NOTATION.values() if not e.exponent]
@@ -229,7 +229,7 @@ def test_formulas(value: sp.Expr, shown: str, tex: str) -> None:
 @examples(40)
 @given(st.one_of(RATIONALS, SYMBOLIC))
 def test_exponents_read_back(exponent: sp.Expr) -> None:
-    shown = formula.exponent_text(exponent)
+    shown = exponents.exponent_text(exponent)
     assert sp.simplify(parse_expression(shown, NAMED) - exponent) == 0
 
 
