@@ -222,9 +222,10 @@ def _objective_sum(program: GeometricProgram) -> str | None:
     if len(several) != 1 or len(program.objective) != 1:
         return None
     powers, _ = program.objective[0].split(program.variables)
-    ((x, _), *more) = powers.powers or ((None, None),)
-    same = {t.exponent(x) for t in several[0].terms}
-    return several[0].name if not more and len(same) == 1 and 0 not in same else None
+    if len(powers.powers) != 1:
+        return None
+    same = {t.exponent(powers.atoms[0]) for t in several[0].terms}
+    return several[0].name if len(same) == 1 and 0 not in same else None
 
 
 def _sum_piece(piece: SumPiece, name: str, names: list[str]) -> AnswerPiece:

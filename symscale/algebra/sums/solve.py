@@ -18,13 +18,8 @@ from symscale.algebra.exact.domain import IndeterminateSignError
 from symscale.algebra.exact.elimination import echelon
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.exact.scalars import Scalars, scalars_for
-from symscale.algebra.sums.active import (
-    balanced,
-    merged,
-    multipliers,
-    optimum_of,
-    put_together,
-)
+from symscale.algebra.sums.active import balanced, merged, put_together
+from symscale.algebra.sums.optimum import multipliers, optimum_of
 from symscale.algebra.sums.piece import SumPiece
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
 from symscale.algebra.sums.projection import (
