@@ -92,7 +92,6 @@ def read_share(data: object, scope: Declarations) -> tuple[SignCondition, SignCo
         raise Refused(f"the share {name} is a name of something else as well")
     if not 0 <= low < high:
         raise Refused("the interval of a share is empty, or begins below 0")
-    scope.used_names.add(name)
     here: Product = {name: _UNIT}
     return (
         SignCondition("from", ">", [(_UNIT, here), *([(-low, ONE)] if low else [])]),

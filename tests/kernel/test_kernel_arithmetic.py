@@ -21,7 +21,7 @@ from symscale.kernel.numbers import (
 )
 from symscale.kernel.polynomials import Box, Exponent, bounded, names_in, quotient, sign, value_at
 from symscale.kernel.read import read_exponent
-from symscale.kernel.terms import Place, Product, Terms, times, vanishes
+from symscale.kernel.terms import Base, Place, Product, Terms, rounded_log, times, vanishes
 
 E = sp.Symbol("e")
 BOXES: tuple[tuple[Fraction | None, Fraction | None], ...] = (
@@ -370,3 +370,16 @@ def test_work_is_counted_alike_at_each_time() -> None:
     assert all(a == b > 0 for a, b in pairwise(counts))
     with budget(10), pytest.raises(Refused, match="more work"):
         spend(11)
+
+
+def test_an_interval_that_begins_at_zero_does_not_tell_a_sign() -> None:
+    """A number just above another: at the first precision their difference begins at 0."""
+    root: Product = {3: Fraction(1, 2)}
+    one, three = Fraction(1), Fraction(3)
+    ends = [end / 2 for end in log2_of_range((three, three), 64)]
+    least, _ = exp2(rounded_log((ends[0], ends[1]), 64), 64)
+    low = least / exp2((Fraction(0), Fraction(0)), 64)[1]
+    place, terms = Place({}, {}), [(one, root), (-low, dict[Base, Exponent]())]
+    assert place._range(terms, 64)[0] == 0
+    assert place.sign(terms) == 1
+    assert place.sign([(low, {}), (-one, root)]) == -1

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -457,6 +458,19 @@ def test_a_cover_with_a_curve() -> None:
     assert sentence(curve(), everywhere, about=SHARED, abbreviations=[Q])
 
 
+# The least a x with x >= 1; whatever replaces a is the least.
+PLAIN = problem("minimize", "x", [{"a": "1", "x": "1"}], constraint("one", {"x": "-1"}))
+
+
+def plain(given: Data, low: str, high: str, **data: Any) -> Data:
+    """The least a x, with a product of r for a."""
+    fixed: Data = {"value": given, "multipliers": multipliers(one="1"), "point": {"x": {}}}
+    return theorem("curve", data.pop("witness", "r=1/2 b=1"), **{
+        **fixed, "share": share(low, high), "given": {"a": given}, "slacks": {},
+        "region": [POSITIVE_Q], **data,
+    })  # fmt: skip
+
+
 PAIR = {**SHARED, "objective": [{"a": "1", "x": "-1"}, {"S": "1", "y": "-1"}]}
 SUM = {"name": "S", "terms": [term({"a": "1"}), term({"b": "1"})]}
 CURVES: dict[str, tuple[Data, str]] = {
@@ -570,6 +584,30 @@ CURVES: dict[str, tuple[Data, str]] = {
             term(), term({"r": "1"}, "-2"), term({"r": "2"})
         ]}]),
         "is not linear in the share",
+    ),
+    "parameter that is 0 at both ends": (
+        of(plain({"b": "1", "r": "1", "q": "1"}, "0", "1"), about=PLAIN),
+        "has the same limit at both ends",
+    ),
+    "parameter that is infinite at both ends": (
+        of(plain({"b": "1", "r": "-1", "q": "-1"}, "0", "1"), about=PLAIN),
+        "has the same limit at both ends",
+    ),
+    "parameter that comes back to where it began": (
+        of(plain({"b": "1", "r": "1", "q": "1"}, "1/4", "3/4", region=[
+            {"positive": "q", "proof": [{"times": {"to": 1}}, {"coefficient": "1/4"}]}
+        ]), about=PLAIN),
+        "has the same limit at both ends",
+    ),
+    "limits that an exponent symbol decides": (
+        of(plain({"b": "1", "r": "e"}, "1/4", "3/4", region=[], witness="r=1/2 b=1 e=1"),
+           about=PLAIN, exponents={"e": [None, None]}),
+        "are not compared",
+    ),
+    "objective with a term left out": (
+        of(curve(weights={"objective": [*PARTS, None], "in all": PARTS}),
+           about={**SHARED, "objective": [*SHARED["objective"], {"d": "1"}]}),
+        "is not the value",
     ),
     "leaf where the share need not exist": (
         of(beyond(), WITHIN, split_at_the_end(), about=CUT),
@@ -770,6 +808,14 @@ BOXES: dict[str, tuple[Data, str]] = {
     ),
     "cut of another number": (box(tree=cut("1/2", "less", "more", "L")), "no number of the box"),
     "cut of no number": (box(tree={**cut("1/2", "less", "more"), "number": ["K"]}), "no number"),
+    "cut with another key": (
+        box(tree={**cut("1/2", "less", "more"), "between": {}}),
+        "unknown key",
+    ),
+    "rectangle with another key": (
+        box(tree=cut("1/2", {"tangent": "less", "within": "0"}, "more")),
+        "unknown key",
+    ),
     "tree nested too deeply": (
         box(tree=nested(70)),
         "nested too deeply",
@@ -845,3 +891,60 @@ def test_the_forgeries_are_wrong_in_one_thing_only() -> None:
     assert refusal(file(of_equal(), about=EQUAL)) == ""
     assert refusal(file(box(tree=nested(1)), about=SHARED)) == ""
     assert refusal(of(beyond(), about=CUT)) == ""
+    assert refusal(of(plain({"b": "1", "r": "1"}, "0", "1"), about=PLAIN)) == ""
+
+
+# Work
+
+
+def _wide(constraints: int, terms: int) -> Data:
+    """Many constraints of many terms."""
+    terms_of = range(1, terms + 1)
+    rows = [
+        constraint(f"c{k}", *({"x": f"{j}", str(1 + k * terms + j): "-1"} for j in terms_of))
+        for k in range(constraints)
+    ]
+    return problem("minimize", "x", [{"a": "1", "x": "-1"}, {"x": "1"}], *rows)
+
+
+def _heavy_tangents() -> Data:
+    """Points of many digits, put into many terms."""
+    halves: Data = {"objective": ["1/2", "1/2"]}
+    rows = [
+        theorem("tangent", "a=1", f"t{k}", shares=halves, value={"a": "1/2"}, within="9",
+                point={"x": f"{10**59 + k}/{10**60 - 1}"})
+        for k in range(200)
+    ]  # fmt: skip
+    return file(*rows, about=_wide(20, 100))
+
+
+def _heavy_curve() -> Data:
+    """Sums within sums that have the share in them."""
+    inner = ["q", *(f"q{k}" for k in range(100))]
+    names = [Q, *(
+        {"name": f"q{k}", "terms": [term({inner[k]: "1"})] * 100} for k in range(100)
+    )]  # fmt: skip
+    region = [POSITIVE_Q, *({"positive": q, "proof": None} for q in inner[1:])]
+    rows = [curve(region=region) | {"name": f"c{k}"} for k in range(100)]
+    return of(*rows, abbreviations=names)
+
+
+def _heavy_box() -> Data:
+    """A point at each of a thousand corners, many of them at once."""
+    at = [f"{k}/999" for k in range(1000)]
+    corners = [corner(u, "1/3", f"{10**59}/{2 * 10**59 - 1}") for u in at]
+    given = box(corners=corners, tree=_cuts(0, 999), within="9")
+    rows = [{**given, "name": f"b{k}"} for k in range(4)]
+    return file(*rows, about=SHARED)
+
+
+def _cuts(first: int, last: int) -> Data:
+    if last - first == 1:
+        return {"tangent": "less" if first % 2 else "more"}
+    middle = (first + last) // 2
+    return cut(f"{middle}/999", _cuts(first, middle), _cuts(middle, last))
+
+
+@pytest.mark.parametrize("made", [_heavy_tangents, _heavy_curve, _heavy_box])
+def test_work_is_bounded(made: Callable[[], Data]) -> None:
+    assert "it takes more work than a certificate may" in refusal(made())

@@ -108,7 +108,8 @@ def _within(part: Any) -> Iterator[Any]:
 
 def _is_product(part: Any) -> bool:
     texts = isinstance(part, dict) and all(isinstance(e, str) for e in part.values())
-    return texts and not {"name", "relation", "theorem", "positive", "coefficient"} & set(part)
+    apart = {"name", "relation", "theorem", "positive", "coefficient", "tangent"}
+    return texts and not apart & set(part)
 
 
 def _is_term(part: Any) -> bool:

@@ -448,10 +448,37 @@ class Judge:
             low, high = (math.log(_rational(n[key])) for key in ("from", "to"))
             if not low - _CLOSE <= place.product(n["product"]) <= high + _CLOSE:
                 return ""
+        most = max(values) + math.log1p(_rational(self.theorem["within"]))
+        program, point = program_at(self.file["problem"], place), self._mean_point(place)
+        if program.violation(point) < _CLOSE and program.cost_at(point) < most + _CLOSE:
+            return ""
         if not found.feasible:
             return "no point is feasible"
-        off = found.cost - max(values) - math.log1p(_rational(self.theorem["within"]))
+        off = found.cost - most
         return f"no point is as near, by {off:.3g}" if off > _OPTIMAL + found.error else ""
+
+    def _mean_point(self, place: Place) -> np.ndarray:
+        """The mean of the points at the corners around a place in a box, in logarithms."""
+        numbers, tree = self.theorem["numbers"], self.theorem["tree"]
+        at, ends = {}, {n["name"]: ["0", "1"] for n in numbers}
+        for n in numbers:
+            low, high = (math.log(_rational(n[key])) for key in ("from", "to"))
+            at[n["name"]] = (place.product(n["product"]) - low) / (high - low)
+        while "number" in tree:
+            above = at[tree["number"]] > _rational(tree["at"])
+            ends[tree["number"]][1 - above] = tree["at"]
+            tree = tree["above" if above else "below"]
+        point = np.zeros(len(self.file["problem"]["variables"]))
+        for corner in self.theorem["corners"]:
+            weight = 1.0
+            for (start, end), u, here in zip(ends.values(), at.values(), corner["at"], strict=True):
+                share = (u - _rational(start)) / (_rational(end) - _rational(start))
+                weight *= {start: 1 - share, end: share}.get(here, 0.0)
+            point += weight * np.array([
+                place.value(corner["point"][x]) + place.product(self.theorem["gauge"][x])
+                for x in self.file["problem"]["variables"]
+            ])  # fmt: skip
+        return point
 
     def _infimum(self, place: Place) -> str:
         if found := self._bound(place):
