@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from boxes import Box
+from second_judge import Judge
 from symscale.kernel.check import check
 from symscale.kernel.limits import Refused
 from theorems import (
@@ -431,6 +432,42 @@ def test_a_curve_whose_end_is_no_product() -> None:
     # With a condition on r it says nothing of what is reached.
     given["region"] = [*region, {"name": "r", "relation": ">", "terms": [term({"r": "1"})]}]
     assert "which is the optimum, where s" in sentence(given, about=about, **declared)
+
+
+def test_the_curve_of_training_and_serving() -> None:
+    """The least 6 P D + 2 P T at a loss A/P^a + B/D^b: exponents as they were measured."""
+    a, b = Fraction(42, 125), Fraction(283, 1000)
+    about = problem(
+        "minimize", "P D", [{"f": "1", "P": "1", "D": "1"}, {"g": "1", "P": "1", "T": "1"}],
+        constraint("loss", {"A": "1", "R": "-1", "P": f"-{a}"},
+                   {"B": "1", "R": "-1", "D": f"-{b}"}),
+    )  # fmt: skip
+    both = [term({}, str(1 / a)), term({"r": "1"}, str(1 / b))]  # the multiplier L
+
+    def over(number: Fraction, parts: Data, e: Fraction) -> Data:
+        """A power of a number and of names."""
+        whole = {str(number.numerator): "1", str(number.denominator): "-1", **parts}
+        return {base: str(Fraction(k) * e) for base, k in whole.items()}
+
+    size = over(a, {"A": "1", "L": "1", "R": "-1"}, 1 / a)
+    tokens = over(b, {"B": "1", "L": "1", "R": "-1", "r": "-1"}, 1 / b)
+    total = {base: f"({size.get(base, 0)}) + ({tokens.get(base, 0)})" for base in size | tokens}
+    given = theorem(
+        "curve", "r=1/2 f=6 g=2 A=406 B=411 R=9/25", "served", share=share("0", "1"),
+        region=[POSITIVE_Q, {"positive": "L", "proof": None}],
+        given={"T": {**tokens, "r": f"-1 - {1 / b}", "f": "1", "q": "1", "g": "-1"}},
+        value={**total, "f": "1", "r": f"-1 - {1 / b}"},
+        weights={
+            "objective": PARTS,
+            "loss": [over(1 / a, {"L": "-1"}, Fraction(1)),
+                     over(1 / b, {"r": "1", "L": "-1"}, Fraction(1))],
+        },
+        multipliers={"loss": {"value": both}}, point={"P": size, "D": tokens}, slacks={},
+    )  # fmt: skip
+    data = file(given, about=about, abbreviations=[Q, {"name": "L", "terms": both}])
+    (found,) = check(json.dumps(data)).findings
+    assert "; for every T > 0 there is such a number r" in found.text
+    assert not Judge(data, given, found.text).fault(6)
 
 
 WITHIN = theorem(
