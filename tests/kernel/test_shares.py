@@ -112,6 +112,10 @@ def test_a_tangent_with_an_equality() -> None:
     assert "x = 1/2, y = 2^(1/2)*5^(1/2) is feasible, and its x + y is at most 50 %" in sentence(
         of_equal(within="1/2"), about=EQUAL
     )
+    # The share of an equality may be negative: it holds either way.
+    inverse = constraint("fixed", {"x": "1", "y": "2", "k": "-1"}, relation="==")
+    shares = {"objective": ["1/3", "2/3"], "fixed": ["-1/3"]}
+    assert sentence(of_equal(shares=shares), about={**EQUAL, "constraints": [inverse]})
     of_parameters = {"x": "2", "y": {"k": "1/2", "2": "-1/2"}}
     assert sentence(of_equal(point=of_parameters), about=EQUAL)
 
