@@ -811,11 +811,14 @@ def altered(path: str, value: Any) -> Data:
     return found
 
 
-def nested(depth: int) -> Data:
-    """Cuts that come ever nearer to 0."""
-    tree: Any = "less"
+def nested(depth: int, side: str = "below") -> Data:
+    """Cuts that come ever nearer to 0, or to 1."""
+    tree: Any = "less" if side == "below" else "more"
     for k in range(depth, 0, -1):
-        tree = cut(f"1/{2**k}", tree, "more" if k == 1 else "less")
+        if side == "below":
+            tree = cut(f"1/{2**k}", tree, "more" if k == 1 else "less")
+        else:
+            tree = cut(f"{2**k - 1}/{2**k}", "less" if k == 1 else "more", tree)
     return dict(tree)
 
 
@@ -859,6 +862,13 @@ BOXES: dict[str, tuple[Data, str]] = {
     ),
     "tree nested too deeply": (
         box(tree=nested(70)),
+        "nested too deeply",
+    ),
+    "tree nested too deeply at its other end": (
+        box(tree=nested(70, "above"), within="9", corners=[
+            corner(u, "1/2", "1/2")
+            for u in ("0", "1", *(f"{2**k - 1}/{2**k}" for k in range(1, 71)))
+        ]),
         "nested too deeply",
     ),
     "tangents exchanged": (box(tree=cut("1/2", "more", "less")), "not within this share"),
