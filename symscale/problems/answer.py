@@ -275,7 +275,8 @@ def answer(
     vanishing = _vanishing(program, values)
     if vanishing:
         program = problem.program({**folded, **{s: values[s] for s in vanishing}})
-    if all_monomial(program.constraints) and len(program.objective) == 1:
+    plain = all_monomial(program.constraints) and len(program.objective) == 1
+    if plain and not problem.rests_on_conditions(program):
         target = monomial_program(program, sense=problem.sense, title=problem.title)
         limit = solve(target, progress=progress)
         numbers = {s: values[s] for s in target.parameters if s in values}

@@ -31,6 +31,7 @@ from symscale.language.tables import (
     read_text,
 )
 from symscale.language.units import BASE_UNITS, parse_number, parse_quantity, parse_unit
+from symscale.problems.enclosed import require_readable
 from symscale.problems.problem import Definition, Problem, ProblemSymbol, WrittenRelation
 from symscale.problems.vocabulary import built_in_names
 
@@ -144,7 +145,7 @@ def _read(file: _File) -> Problem:
             title, sense, objective, tuple(variables), whole, chosen, checked == "on", definitions
         )
         with suppress(NoAnswerError):  # whoever asks for the answer is told
-            problem.program({
+            require_readable(problem, {
                 q.symbol: q.default for q in whole
                 if q.default is not None and q.symbol in problem.exponents
             })

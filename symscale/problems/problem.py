@@ -10,6 +10,7 @@ import sympy as sp
 from symscale.algebra.exact.domain import Domain, Interval
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.program import Sense
+from symscale.algebra.reading.nodes import AlternativeError
 from symscale.algebra.reading.relations import constraints_of, objective_of
 from symscale.algebra.reading.scope import Scope
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
@@ -206,9 +207,9 @@ class Problem:
             q.symbol: q.lower for q in self.parameters if q.lower is not None and q.lower > 0
         }
         upper = {q.symbol: q.upper for q in self.parameters if q.upper is not None}
+        unknowns = frozenset(q.symbol for q in self.variables)
         scope = Scope(
-            frozenset(q.symbol for q in self.variables), lower,
-            lambda: _fresh(names, fresh_variables), upper,
+            unknowns, lower, lambda: _fresh(names, fresh_variables), upper, self._known(chosen)
         )
         objective, inverse, extra = objective_of(
             self.spelled_out(self.objective).xreplace(chosen), self.sense, scope
@@ -216,19 +217,43 @@ class Problem:
         constraints: list[SumConstraint] = []
         for relation in self.all_relations:
             inside = replace(scope, variables=scope.variables | set(fresh_variables))
+            left, right = (self.spelled_out(e).xreplace(chosen)
+                           for e in (relation.left, relation.right))
+            if not inside.varies(left) and not inside.varies(right):
+                inside = replace(inside, known=())  # or it would follow from itself
             try:
                 constraints += constraints_of(
-                    relation.name, self.spelled_out(relation.left).xreplace(chosen),
-                    relation.operator, self.spelled_out(relation.right).xreplace(chosen),
-                    inside, relation.reason, relation.source,
+                    relation.name, left, relation.operator, right, inside, relation.reason,
+                    relation.source,
                 )
             except (FormulaError, InfeasibleError) as error:
+                if isinstance(error, AlternativeError):
+                    error.place = relation.name
                 raise error.with_context(f"constraint {relation.name!r}") from None
         _require_names((*constraints, *extra), len(objective))
         variables = (*(q.symbol for q in self.variables), *fresh_variables)
         return GeometricProgram(
             variables, objective, (*constraints, *extra), self._domain(chosen), inverse
         )
+
+    def rests_on_conditions(self, program: GeometricProgram) -> bool:
+        """Whether a coefficient is positive only where constraints on parameters hold."""
+        terms = (*program.objective, *(t for c in program.constraints for t in c.terms))
+        sums = {a for t in terms for a in t.atoms if a.is_Add and not a.is_positive}
+        return bool(sums and self._known({}))
+
+    def _known(self, chosen: Mapping[sp.Symbol, sp.Expr]) -> tuple[sp.Expr, ...]:
+        """Sums of parameters that are at least zero, by constraints on parameters alone."""
+        unknowns = {q.symbol for q in self.variables}
+        found = []
+        for relation in self.relations:
+            left, right = (self.spelled_out(e).xreplace(chosen)
+                           for e in (relation.left, relation.right))
+            gap = right - left if relation.operator == "<=" else left - right
+            plain = not gap.free_symbols & unknowns and not gap.atoms(sp.Max, sp.Min)
+            if relation.operator != "==" and plain and gap.is_Add:
+                found.append(gap)
+        return tuple(found)
 
     def _domain(self, chosen: Mapping[sp.Symbol, sp.Expr]) -> Domain:
         given = [q for q in self.parameters if q.symbol not in chosen]

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from symscale.pages.of.check import CheckedCertificates
     from symscale.pages.page import Certificates
     from symscale.problems.answer import ProblemAnswer
+    from symscale.problems.cases import CasesAnswer
+    from symscale.problems.enclosed import EnclosedAnswer
     from symscale.problems.sweep import SweptAnswer
 
 
@@ -21,7 +23,7 @@ def solve(
     set: Settings = (),
     sweep: Mapping[str, str] | Iterable[str] = (),
     progress: Callable[[int, int], None] | None = None,
-) -> "ProblemAnswer | SweptAnswer":
+) -> "ProblemAnswer | CasesAnswer | EnclosedAnswer | SweptAnswer":
     """Solve a problem of one's own: the optimum in closed form, and what binds it.
 
     Args:
@@ -50,16 +52,23 @@ def solve(
         >>> answer.pieces[0].expr
         C*b/2
     """
-    from symscale.problems.answer import answer
+    from symscale.errors import InputError
+    from symscale.problems.answer import ProblemAnswer
+    from symscale.problems.enclosed import solved_or_enclosed
     from symscale.problems.file import load_problem, problem_of_text
     from symscale.problems.settings import read_problem_settings
     from symscale.problems.sweep import read_axes, swept
 
     given = str(problem)
     asked = problem_of_text(given) if "\n" in given else load_problem(given)
-    found = answer(asked, read_problem_settings(asked, texts("set", set)), progress)
+    found = solved_or_enclosed(asked, read_problem_settings(asked, texts("set", set)), progress)
     ranges = texts("sweep", sweep)
     if ranges:
+        if not isinstance(found, ProblemAnswer):
+            raise InputError(
+                "--sweep: this problem is several geometric programs; give the numbers by --set "
+                "that tell which, or write one of them"
+            )
         return swept(found, read_axes(ranges, asked))
     found.check()
     return found

@@ -29,6 +29,16 @@ class IndeterminateSignError(FormulaError):
         self.polynomial = polynomial
 
 
+class ChangesFormError(FormulaError):
+    """An answer has not the same form over all of the exponents' domain.
+
+    Attributes:
+        breaks: Exponents, and where within their intervals the form changes.
+    """
+
+    breaks: tuple[tuple[sp.Symbol, sp.Rational], ...] = ()
+
+
 @dataclass(frozen=True)
 class Interval:
     """An open interval; None stands for no bound.

@@ -19,11 +19,15 @@ class OpenSignError(FormulaError):
         expr: The expression in question.
     """
 
-    def __init__(self, expr: sp.Expr) -> None:
-        """Keep the expression whose sign is open."""
+    expr: sp.Expr = sp.Integer(0)
+
+    @classmethod
+    def of(cls, expr: sp.Expr) -> "OpenSignError":
+        """The error about an expression."""
         names = ", ".join(sorted(map(str, expr.free_symbols)))
-        super().__init__(f"the sign of {expr} is open; give bounds on {names}")
-        self.expr = expr
+        error = cls(f"the sign of {expr} is open; give bounds on {names}")
+        error.expr = expr
+        return error
 
 
 def sign_over(expr: sp.Expr, lower: Bounds, upper: Bounds = _NONE) -> int:
@@ -58,7 +62,7 @@ def sign_over(expr: sp.Expr, lower: Bounds, upper: Bounds = _NONE) -> int:
     numerator, denominator = (sp.expand(part) for part in sp.fraction(sp.together(shifted)))
     signs = {_sign_of_sum(part) for part in (numerator, denominator)}
     if None in signs:
-        raise OpenSignError(shown)
+        raise OpenSignError.of(shown)
     first, second = _sign_of_sum(numerator), _sign_of_sum(denominator)
     return (first or 0) * (second or 0)
 

@@ -16,7 +16,7 @@ import sympy as sp
 
 from symscale.algebra.exact import simplex
 from symscale.algebra.exact.cone import MAX_RAYS
-from symscale.algebra.exact.domain import Domain, IndeterminateSignError
+from symscale.algebra.exact.domain import ChangesFormError, Domain, IndeterminateSignError
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.products.dual import Multipliers, dual_of_cell
 from symscale.algebra.products.limit import Condition, Limit, Piece
@@ -107,7 +107,11 @@ def _dual(
             same = False
     if not same:
         names = ", ".join(map(str, program.exponent_symbols))
-        raise FormulaError(f"the answer changes form within the domain of {names}; give a number")
+        changes = ChangesFormError(
+            f"the answer changes form within the domain of {names}; give a number"
+        )
+        changes.breaks = tuple((s, root) for _, at in breaks for s, root in at.items())
+        raise changes
     return vertices, rays
 
 

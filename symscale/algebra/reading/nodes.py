@@ -18,6 +18,28 @@ Pair: TypeAlias = tuple[sp.Expr, sp.Expr]
 """A smaller side and a greater one."""
 
 
+class AlternativeError(FormulaError):
+    """A minimum or maximum is an alternative: it is enough that one of its arguments fits.
+
+    Attributes:
+        node: The minimum or maximum.
+        place: The constraint in which it stands; "" for the objective.
+    """
+
+    node: sp.Expr = sp.Integer(0)
+    place: str = ""
+
+    @classmethod
+    def of(cls, node: sp.Expr, side: str) -> "AlternativeError":
+        """The error about a minimum or maximum."""
+        error = cls(
+            f"{node} on the {side} side is an alternative, not a bound; "
+            "solve one problem for each of its arguments"
+        )
+        error.node = node
+        return error
+
+
 @dataclass
 class Splitter:
     """Takes maxima, minima and powers of sums out of what belongs to one relation.
@@ -79,11 +101,7 @@ class Splitter:
         slope = sp.diff(expr.xreplace({node: slot}), slot)
         above = (self.scope.sign(slope) > 0) is below  # whether the variable bounds from above
         if isinstance(node, sp.Max | sp.Min) and isinstance(node, sp.Max) is not above:
-            side = "smaller" if below else "greater"
-            raise FormulaError(
-                f"{node} on the {side} side is an alternative, not a bound; "
-                "solve one problem for each of its arguments"
-            )
+            raise AlternativeError.of(node, "smaller" if below else "greater")
         if (node, above) not in self.made:
             z = self.made[node, above] = self.variable()
             low, high = (node, z) if above else (z, node)

@@ -18,6 +18,7 @@ from symscale.algebra.reading.terms import (
     signed_terms,
 )
 from symscale.algebra.sums.program import SumConstraint
+from symscale.algebra.sums.values import total
 from symscale.errors import FormulaError, InfeasibleError
 
 
@@ -151,6 +152,8 @@ def _ratio_terms(small: sp.Expr, large: sp.Expr, scope: Scope) -> tuple[Monomial
         return None
     if not below:
         raise InfeasibleError(f"{small} <= {large} can never hold")
+    if len(below) > 1 and not scope.varies(small - large):
+        return (total(above) / total(below),)
     if len(below) > 1:
         _require_signs(found)
         shown = " + ".join(str(t.expr) for t in below)
@@ -164,4 +167,4 @@ def _ratio_terms(small: sp.Expr, large: sp.Expr, scope: Scope) -> tuple[Monomial
 def _require_signs(found: SignedTerms) -> None:
     """Raise where the sign of a coefficient is open."""
     if found.open:
-        raise OpenSignError(found.open[0])
+        raise OpenSignError.of(found.open[0])

@@ -49,7 +49,7 @@ def problem_document(found: ProblemAnswer, sweeps: Sweeps) -> Document:
     blocks += _elasticities(found)
     for axis, segments in sweeps.items():
         blocks += _sweep(found, axis, segments)
-    blocks += _given(found)
+    blocks += given(found)
     return Document(found.problem.title, tuple(blocks), found.problem.own_names)
 
 
@@ -289,7 +289,8 @@ def _sweep(found: ProblemAnswer, axis: Axis, segments: Sequence[Segment]) -> lis
     return [Heading(f"Sweep of {axis.quantity.entry.name}"), Table(columns, tuple(rows))]
 
 
-def _given(found: ProblemAnswer) -> list[Block]:
+def given(found: ProblemAnswer) -> list[Block]:
+    """The symbols and constraints as they were given."""
     problem = found.problem
     blocks: list[Block] = [Heading("Given")]
     rows: list[tuple[Cell, ...]] = []
