@@ -39,6 +39,7 @@ class ProblemCase:
         conditions: Of the words those that are conditions on parameters.
         at: Numbers that parameters in exponents have in it.
         never: Why nothing is feasible in it, or "".
+        opened: Which sign was open, so that it is one of several; or "".
     """
 
     problem: Problem
@@ -46,6 +47,7 @@ class ProblemCase:
     conditions: tuple[WrittenRelation, ...] = ()
     at: Mapping[sp.Symbol, sp.Rational] | None = None
     never: str = ""
+    opened: str = ""
 
     def excluded(self, values: Values) -> bool:
         """Whether its conditions do not hold at the numbers that are known."""
@@ -78,7 +80,7 @@ def cases_of(problem: Problem, values: Values) -> tuple[ProblemCase, ...]:
             case.problem.program(values)
             done.append(case)
         except OpenSignError as error:
-            todo = [*_by_sign(case, error.expr), *todo]
+            todo = [*_by_sign(case, error), *todo]
         except AlternativeError as error:
             todo = [*_by_alternative(case, error, values), *todo]
         except InfeasibleError as error:
@@ -86,7 +88,8 @@ def cases_of(problem: Problem, values: Values) -> tuple[ProblemCase, ...]:
         except FormulaError as error:
             if not case.words:
                 raise
-            raise error.with_context(f"where {'; '.join(case.words)}") from None
+            opened = f"{case.opened}: " if case.opened else ""
+            raise error.with_context(f"{opened}where {'; '.join(case.words)}") from None
         if len(todo) + len(done) > MOST_CASES:
             raise FormulaError(
                 f"it is more than {MOST_CASES} problems, one for each sign that is open and each "
@@ -95,9 +98,9 @@ def cases_of(problem: Problem, values: Values) -> tuple[ProblemCase, ...]:
     return tuple(done)
 
 
-def _by_sign(case: ProblemCase, expr: sp.Expr) -> list[ProblemCase]:
+def _by_sign(case: ProblemCase, error: OpenSignError) -> list[ProblemCase]:
     """A case for each sign of a sum of parameters."""
-    terms = sp.Add.make_args(sp.expand(sp.numer(sp.together(expr))))
+    terms = sp.Add.make_args(sp.expand(sp.numer(sp.together(error.expr))))
     above = sp.Add(*(t for t in terms if not t.could_extract_minus_sign()))
     below = sp.Add(*(-t for t in terms if t.could_extract_minus_sign()))
     found = []
@@ -105,10 +108,11 @@ def _by_sign(case: ProblemCase, expr: sp.Expr) -> list[ProblemCase]:
         words = f"{left} <= {right}"
         relation = WrittenRelation(words, left, "<=", right, "where this case is")
         if any(r.name == words for r in case.problem.relations) or not left or not right:
-            raise OpenSignError.of(expr)  # it was split by this already
+            raise error  # it was split by this already
         found.append(replace(
             case, problem=replace(case.problem, relations=(*case.problem.relations, relation)),
             words=(*case.words, words), conditions=(*case.conditions, relation),
+            opened=case.opened or str(OpenSignError.of(error.expr)),
         ))
     return found
 

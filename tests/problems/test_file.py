@@ -214,10 +214,6 @@ REFUSED = {
         constraint("M == max(x, x^2/M)"),
         r"line 8, .*equality with max or min, .*write <= or >=",
     ),
-    "alternative": (
-        constraint("min(x, x^2/M) <= M"),
-        r"line 8, .*alternative, not a bound; solve one problem",
-    ),
     "sum maximised": (
         'maximize = "x + M"\n' + GIVEN + SOUGHT,
         r"line 1, maximize: M \+ x cannot be.*one term at",
