@@ -69,7 +69,7 @@ def cases_of(problem: Problem, values: Values) -> tuple[ProblemCase, ...]:
         >>> from symscale.problems.file import problem_of_text
         >>> text = 'maximize = "n"\n[variables]\nn = {}\n[parameters]\na = {}\nb = {}\n'
         >>> found = cases_of(problem_of_text(
-        ...     text + '[[constraints]]\\nexpression = "1 + a*n <= b*n + 2"'), {})
+        ...     text + '[[constraints]]\nexpression = "1 + a*n <= b*n + 2"'), {})
         >>> [case.words for case in found]
         [('a <= b',), ('b <= a',)]
     """
