@@ -40,6 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     "algebra.products": {"algebra.exact"},
     "algebra.sums": {*_SAID, "algebra.exact", "algebra.products"},
     "algebra.reading": {"algebra.exact", "algebra.sums"},
+    "algebra.optimum": {"algebra.exact", "algebra.sums"},
     "kernel": set(),
     "algebra.certify": {"algebra.exact", "algebra.products", "algebra.sums", "kernel"},
     "algebra.rewrites": {*_SAID, "algebra.exact", "algebra.products", "algebra.reading",

@@ -13,7 +13,7 @@ from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.products.limit import Limit
 from symscale.algebra.products.solve import solve
 from symscale.algebra.sums.bounds import Bounds, enclose, monomial_program
-from symscale.algebra.sums.program import GeometricProgram, SumConstraint, all_monomial
+from symscale.algebra.sums.program import GeometricProgram, all_monomial
 from symscale.algebra.sums.recession import RecessionReduction, reduce
 from symscale.algebra.sums.sift import closed_forms
 from symscale.answers import Answer
@@ -22,13 +22,14 @@ from symscale.problems.pieces import (
     AnswerPiece,
     Values,
     monomial_pieces,
-    number_of,
     sum_pieces,
 )
 from symscale.problems.problem import Problem
 from symscale.problems.proofs import theorems_of_sums
 
 if TYPE_CHECKING:
+    from symscale.algebra.optimum.integers import IntegerOptimum
+    from symscale.algebra.optimum.sensitivity import Sensitivities
     from symscale.algebra.sums.numeric import NumericalOptimum
 
 Status = Literal["optimal", "infimum", "infeasible", "unbounded"]
@@ -183,6 +184,38 @@ class ProblemAnswer(Answer):
             return None
 
     @cached_property
+    def sensitivities(self) -> "Sensitivities | None":
+        """Multipliers, elasticities, slack at the numerical optimum, of an infimum its limit.
+
+        None where there is no such optimum, or floating point does not tell them.
+        """
+        if self.numerical is None:
+            return None
+        from symscale.algebra.optimum.sensitivity import sensitivities
+        from symscale.algebra.sums.numeric import minimize
+
+        program, numerical = self.program, self.numerical
+        try:
+            if self.status == "infimum":
+                if self.reduction is None or self.reduction.loses_objective:
+                    return None
+                program = self.reduction.program
+                numerical = minimize(program, self.values)
+            return sensitivities(program, self.values, numerical)
+        except NoAnswerError:
+            return None
+
+    @cached_property
+    def integers(self) -> "IntegerOptimum | None":
+        """The best whole numbers of the variables marked integer, at the numbers given."""
+        marked = [q.symbol for q in self.problem.variables if q.integer]
+        if not marked or self.numerical is None or self.status != "optimal":
+            return None
+        from symscale.algebra.optimum.integers import best_integers
+
+        return best_integers(self.program, self.values, marked)
+
+    @cached_property
     def enclosure(self) -> tuple[mp.mpf | None, mp.mpf | None]:
         """The numbers between which the optimum lies, where sums are only bounded.
 
@@ -233,7 +266,6 @@ class ProblemAnswer(Answer):
         left = set(symbols)
         values = {s: v for s, v in self.values.items() if s not in left}
         return replace(self, values=values)
-
 
 
 def answer(
@@ -299,41 +331,3 @@ def _vanishing(program: GeometricProgram, values: Values) -> set[sp.Symbol]:
         if atom.free_symbols and atom.xreplace(dict(values)) == 0:
             found |= atom.free_symbols
     return found
-
-
-def rounded_neighbours(
-    found: ProblemAnswer, piece: AnswerPiece
-) -> dict[sp.Symbol, list[tuple[int, mp.mpf]]]:
-    """For each variable marked integer, the whole numbers beside its optimum.
-
-    Each comes with the optimum of the problem with the variable fixed to it; a number
-    at which no point is feasible is left out.
-    """
-    from symscale.algebra.sums.numeric import minimize
-
-    table: dict[sp.Symbol, list[tuple[int, mp.mpf]]] = {}
-    for q in found.problem.variables:
-        at = number_of(piece.point[q.symbol], found.values) if q.symbol in piece.point else None
-        if not q.integer or at is None:
-            continue
-        entries = []
-        for whole in sorted({int(mp.floor(at)), int(mp.ceil(at))}):
-            if whole < 1:
-                continue
-            fixed = GeometricProgram(
-                found.program.variables,
-                found.program.objective,
-                (*found.program.constraints, _fixed(q.symbol, whole)),
-                found.program.domain,
-                found.program.inverse,
-            )
-            try:
-                entries.append((whole, mp.mpf(minimize(fixed, found.values).value)))
-            except NoAnswerError:
-                continue
-        table[q.symbol] = entries
-    return table
-
-
-def _fixed(x: sp.Symbol, whole: int) -> SumConstraint:
-    return SumConstraint("fixed", (Monomial.of(x / whole),), "==", "rounded")

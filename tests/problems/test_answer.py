@@ -16,7 +16,6 @@ from symscale.language.parsing import parse_expression
 from symscale.problems.answer import (
     ProblemAnswer,
     answer,
-    rounded_neighbours,
 )
 from symscale.problems.file import load_problem
 from symscale.problems.pieces import AnswerPiece
@@ -404,11 +403,15 @@ def test_bounds_stand_where_there_is_no_closed_form(tmp_path: Path) -> None:
 def test_integers_are_reported_beside_the_closed_form() -> None:
     found = example("pipeline-microbatches", "p=8", "t_o=1ms", "t_c=2")
     assert found.ruling is not None
-    s = symbols_of(found.problem)
-    ((first, one), (second, other)) = rounded_neighbours(found, found.ruling)[s["m"]]
-    assert (first, second) == (118, 119)
-    for whole, gives in ((118, one), (119, other)):
-        assert float(gives) == pytest.approx((1 + 7 / whole) * (whole * 0.001 + 2), rel=1e-9)
+    assert found.integers is not None
+    m = symbols_of(found.problem)["m"]
+    corners = {corner.numbers[m]: corner.value for corner in found.integers.corners}
+    assert set(corners) == {118, 119}
+    for whole, gives in corners.items():
+        assert gives == pytest.approx((1 + 7 / whole) * (whole * 0.001 + 2), rel=1e-9)
+    assert found.integers.proved
+    assert found.integers.best is not None
+    assert found.integers.best.value == min(corners.values())
 
 
 def test_elasticities_are_slopes() -> None:

@@ -57,15 +57,20 @@ def minimize(
         >>> round(minimize(GeometricProgram((x,), terms, (), Domain()), {}).value, 6)
         4.0
     """
-    rows = _rows(program, values)
+    rows = in_logarithms(program, values)
+    return _verdict(program, rows, least(rows))
+
+
+def least(rows: "LogProgram") -> np.ndarray:
+    """Where a program in logarithms is least; raises as `minimize` does."""
     for start in _starts(rows):
         best = _polish(rows, start)
         if best is not None:
-            return _verdict(program, rows, best)
+            return best
     raise NoAnswerError("the numerical search did not converge")
 
 
-class _Sum(NamedTuple):
+class LogSum(NamedTuple):
     """A sum of monomials in logarithms: for each term a row of exponents, and an offset."""
 
     slopes: np.ndarray
@@ -83,18 +88,28 @@ class _Sum(NamedTuple):
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
         """Of the logarithm of the sum."""
+        return np.asarray(self.weights(x) @ self.slopes)
+
+    def weights(self, x: np.ndarray) -> np.ndarray:
+        """The shares of the terms."""
         y = self.terms(x)
         weight = np.exp(y - y.max())
-        return np.asarray(weight @ self.slopes / weight.sum())
+        return np.asarray(weight / weight.sum())
+
+    def bend(self, x: np.ndarray) -> np.ndarray:
+        """The second derivatives of the logarithm of the sum."""
+        weight = self.weights(x)
+        mean = weight @ self.slopes
+        return np.asarray((self.slopes.T * weight) @ self.slopes - np.outer(mean, mean))
 
 
-class _Rows(NamedTuple):
+class LogProgram(NamedTuple):
     """A program in logarithms of its variables: sums at most 0, equalities at 0."""
 
-    objective: _Sum
+    objective: LogSum
     names: list[str]
-    sums: list[_Sum]
-    equal: list[_Sum]
+    sums: list[LogSum]
+    equal: list[LogSum]
 
     @property
     def variables(self) -> int:
@@ -109,17 +124,20 @@ class _Rows(NamedTuple):
         )
 
 
-def _rows(program: GeometricProgram, values: Mapping[sp.Symbol, sp.Rational]) -> _Rows:
-    def logarithms(terms: tuple[Monomial, ...]) -> _Sum:
+def in_logarithms(
+    program: GeometricProgram, values: Mapping[sp.Symbol, sp.Rational]
+) -> LogProgram:
+    """A program at given parameters, in logarithms of its variables."""
+    def logarithms(terms: tuple[Monomial, ...]) -> LogSum:
         slopes, offsets = [], []
         for term in terms:
             powers, coefficient = term.substitute(values).split(program.variables)
             slopes.append([float(powers.exponent(x)) for x in program.variables])
             offsets.append(float(sp.log(coefficient.expr).evalf(20)) if coefficient.powers else 0.0)
-        return _Sum(np.array(slopes).reshape(-1, len(program.variables)), np.array(offsets))
+        return LogSum(np.array(slopes).reshape(-1, len(program.variables)), np.array(offsets))
 
     at_most = [c for c in program.constraints if c.relation == "<="]
-    return _Rows(
+    return LogProgram(
         logarithms(program.objective),
         [c.name for c in at_most],
         [logarithms(c.terms) for c in at_most],
@@ -127,7 +145,7 @@ def _rows(program: GeometricProgram, values: Mapping[sp.Symbol, sp.Rational]) ->
     )
 
 
-def _starts(rows: _Rows) -> list[np.ndarray]:
+def _starts(rows: LogProgram) -> list[np.ndarray]:
     """Feasible points, if possible with every sum at most 1 by a wide margin.
 
     Raises:
@@ -160,7 +178,7 @@ def _infeasible(names: Sequence[str]) -> InfeasibleError:
 
 
 def _largest_terms(
-    rows: _Rows, margin: bool, reach: float, nearest: float | None = None
+    rows: LogProgram, margin: bool, reach: float, nearest: float | None = None
 ) -> np.ndarray | None:
     """The linear program over largest terms: logarithms, then a bound on the objective's.
 
@@ -189,13 +207,13 @@ def _largest_terms(
     return np.asarray(solved.x) if solved.status == 0 else None
 
 
-def _inside(rows: _Rows, start: np.ndarray) -> np.ndarray:
+def _inside(rows: LogProgram, start: np.ndarray) -> np.ndarray:
     """A feasible point from one at which only the sums' largest terms are at most 1.
 
     Raises:
         InfeasibleError: If there is none: the least possible excess is positive.
     """
-    def lifted(part: _Sum, excess: float) -> _Sum:
+    def lifted(part: LogSum, excess: float) -> LogSum:
         return part._replace(slopes=np.insert(part.slopes, n, excess, axis=1))
 
     n = rows.variables
@@ -220,7 +238,7 @@ def _inside(rows: _Rows, start: np.ndarray) -> np.ndarray:
     return point
 
 
-def _polish(rows: _Rows, start: np.ndarray) -> np.ndarray | None:
+def _polish(rows: LogProgram, start: np.ndarray) -> np.ndarray | None:
     """The best feasible point of searches from a start; None if the first leads nowhere."""
     best, least, x = None, np.inf, start
     for _ in range(_RESTARTS):
@@ -233,7 +251,7 @@ def _polish(rows: _Rows, start: np.ndarray) -> np.ndarray | None:
 
 
 def _search(
-    rows: _Rows,
+    rows: LogProgram,
     start: np.ndarray,
     target: Callable[[np.ndarray], float],
     gradient: Callable[[np.ndarray], np.ndarray],
@@ -254,7 +272,7 @@ def _search(
     return np.asarray(found.x)
 
 
-def _verdict(program: GeometricProgram, rows: _Rows, best: np.ndarray) -> NumericalOptimum:
+def _verdict(program: GeometricProgram, rows: LogProgram, best: np.ndarray) -> NumericalOptimum:
     """The optimum in numbers.
 
     Raises:

@@ -32,8 +32,9 @@ from symscale.pages.of.solve_data import (
     strongest_first,
     value_of,
 )
+from symscale.pages.of.solve_numbers import at_the_optimum
 from symscale.pages.page import Certificates, Page
-from symscale.problems.answer import ProblemAnswer, rounded_neighbours
+from symscale.problems.answer import ProblemAnswer
 from symscale.problems.pieces import AnswerPiece, AnswerPlace, FreeVariable, number_of
 from symscale.problems.problem import ProblemSymbol
 from symscale.problems.sweep import Axis, Segment, SweptAnswer
@@ -47,6 +48,7 @@ def problem_document(found: ProblemAnswer, sweeps: Sweeps) -> Document:
     blocks += _bounds(found)
     blocks += _variables(found)
     blocks += _elasticities(found)
+    blocks += at_the_optimum(found)
     for axis, segments in sweeps.items():
         blocks += _sweep(found, axis, segments)
     blocks += given(found)
@@ -223,14 +225,6 @@ def _variables(found: ProblemAnswer) -> list[Block]:
             products = _all([sp.Eq(*pair, evaluate=False) for pair in piece.fixed])
             blocks.append(paragraph(f"Where '{piece.name}' rules, the variables that are free "
                                     "go along with each other: ", *products, "."))
-    ruling = found.ruling
-    if ruling is not None:
-        for x, entries in rounded_neighbours(found, ruling).items():
-            words: list[Inline] = [Formula(x), " must be whole; beside its optimum: "]
-            for index, (whole, value) in enumerate(entries):
-                words += ["; " if index else "", f"{x} = {whole} gives ",
-                          Number(value, found.problem.unit)]
-            blocks.append(paragraph(*words, "."))
     return blocks
 
 

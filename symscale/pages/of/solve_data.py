@@ -9,7 +9,8 @@ import sympy as sp
 from symscale.pages.formats.json import Json, formula_data, number, numbers, powers
 from symscale.pages.formulas import exponents
 from symscale.pages.formulas.names import typeset_as
-from symscale.problems.answer import ProblemAnswer, rounded_neighbours
+from symscale.pages.of.solve_numbers import numerical_data
+from symscale.problems.answer import ProblemAnswer
 from symscale.problems.pieces import AnswerPiece, number_of
 from symscale.problems.problem import Problem, ProblemSymbol, WrittenRelation
 from symscale.problems.sweep import Axis, Segment
@@ -49,7 +50,6 @@ def problem_data(found: ProblemAnswer, sweeps: Sweeps) -> dict[str, Json]:
 def _data(found: ProblemAnswer, sweeps: Sweeps) -> dict[str, Json]:
     problem, ruling = found.problem, found.ruling
     value = None if ruling is None else ruling.value(found.values)
-    numerical = found.numerical
     data: dict[str, Json] = {
         "problem": "problem",
         "title": problem.title,
@@ -76,14 +76,7 @@ def _data(found: ProblemAnswer, sweeps: Sweeps) -> dict[str, Json]:
         "exact": found.exact,
         "factor": None if found.factor is None else _factor(found.factor),
         "bounds": _bounds_data(found),
-        "numerical": None
-        if numerical is None
-        else {
-            "value": numerical.value,
-            "point": {
-                q.entry.name: numerical.point[q.symbol] for q in problem.variables
-            },
-        },
+        "numerical": numerical_data(found),
     }
     if sweeps:
         data["sweeps"] = [
@@ -187,11 +180,6 @@ def _variable_data(found: ProblemAnswer, q: ProblemSymbol) -> Json:
             "by_piece": by_piece,
         },
     }
-    if q.integer and ruling is not None:
-        entry["integer"] = [
-            {"value": whole, "objective": number(value)}
-            for whole, value in rounded_neighbours(found, ruling).get(q.symbol, [])
-        ]
     return entry
 
 

@@ -1,0 +1,1 @@
+"""What is learnt at a numerical optimum: multipliers, elasticities, whole numbers."""
