@@ -82,7 +82,7 @@ def best_integers(
         {N: 3}
     """
     rows = in_logarithms(program, values)
-    search = _Search(rows, [program.variables.index(x) for x in integer], limit)
+    search = _BranchAndBound(rows, [program.variables.index(x) for x in integer], limit)
     search.run()
     sign = -1.0 if program.inverse else 1.0
 
@@ -100,7 +100,7 @@ _Box = tuple[tuple[int, int | None], ...]
 
 
 @dataclass
-class _Search:
+class _BranchAndBound:
     """Branch and bound over boxes of whole numbers."""
 
     rows: LogProgram
@@ -205,9 +205,9 @@ def _split(box: _Box, x: np.ndarray) -> Iterator[_Box]:
     wide = [k for k, (low, high) in enumerate(box) if low != high]
     if not wide:
         return
-    k = max(wide, key=lambda k: abs(x[k] - round(x[k])) / max(x[k], 1.0))
+    k = max(wide, key=lambda k: abs(x[k] - round(float(x[k]))) / max(x[k], 1.0))
     low, high = box[k]
-    near = max(low, round(x[k]))
+    near = max(low, round(float(x[k])))
     if abs(x[k] - near) > _WHOLE * max(x[k], 1.0):
         down = max(low, int(np.floor(x[k])))
         parts = [(low, down), (down + 1, high)]
