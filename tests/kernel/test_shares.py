@@ -661,6 +661,20 @@ CURVES: dict[str, tuple[Data, str]] = {
 }  # fmt: skip
 
 
+def test_a_factor_with_an_exponent_symbol_vanishes_at_an_end() -> None:
+    """Of e - e r, in place of 1 - r."""
+    whole = [term({"e": "1"}), term({"e": "1", "r": "1"}, "-1")]
+    proof = [{"product": {"e": "1"}, "times": {"to": 1}}]
+    given = plain(
+        {"b": "1", "r": "1", "E": "-1"}, "0", "1", witness="r=1/2 b=1 e=3",
+        region=[{"positive": "E", "proof": proof}],
+    )  # fmt: skip
+    assert "for every a > 0 there is" in sentence(
+        given, about=PLAIN, exponents={"e": ["0", None]},
+        abbreviations=[{"name": "E", "terms": whole}],
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("name", CURVES)
 def test_false_curves_are_refused(name: str) -> None:
     data, why = CURVES[name]
