@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from symscale.cli.options.study import SetOption
-from symscale.cli.output.output import WITH_CODE, Output, Writes, emit
+from symscale.cli.output.output import EVERY, Output, Writes, emit
 from symscale.cli.output.progress import progress_line
 from symscale.errors import InputError
 
@@ -16,7 +16,8 @@ def solve(
     output: Annotated[
         Output,
         Writes(
-            WITH_CODE, certificate="Write the proof, for `symscale check`.",
+            EVERY, fragment=True, bibliography=True,
+            certificate="Write the proof, for `symscale check`.",
             unchecked=True,
             plot="Draw the sweep: one parameter a curve, two a map of regions. FILE ends in "
             ".pdf, .svg or .png.",

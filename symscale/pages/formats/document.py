@@ -8,6 +8,7 @@ import mpmath as mp
 import sympy as sp
 
 from symscale.algebra.exact.monomial import Monomial
+from symscale.language.symbols import NOTATION, Notation
 from symscale.pages.formulas.formula import Compared
 
 DIGITS = 5
@@ -148,7 +149,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Bibliography(Table):
-    """The table of what a document cites, numbered from 1 on.
+    """The table of what a document cites, each row with its number in brackets first.
 
     Attributes:
         keys: For each row the key of its source; "" for a user's own words.
@@ -178,14 +179,16 @@ class Document:
     """A title and blocks.
 
     Attributes:
-        title: The title.
-        blocks: What follows.
+        title: Its title.
+        blocks: What stands in it.
         names: LaTeX of names that are typeset in a way of their own.
+        symbols: Unit and meaning of its symbols by name, of a problem of one's own say.
     """
 
     title: str
     blocks: tuple[Block, ...]
     names: Mapping[str, str] = field(default_factory=dict)
+    symbols: Mapping[str, Notation] = field(default_factory=lambda: NOTATION)
 
 
 def between(lower: Sequence[mp.mpf], upper: Sequence[mp.mpf], unit: str) -> Cell:

@@ -6,6 +6,7 @@ and its labels begin with its own name, so that several fragments fit one docume
 """
 
 import re
+from collections.abc import Mapping
 
 from symscale.pages.formats import latex
 from symscale.pages.formats.document import (
@@ -39,7 +40,7 @@ def fragment(document: Document, name: str) -> str:
         >>> print(text.splitlines()[-1])
         50 \% of x
     """
-    keys = cited_keys(document)
+    keys = _numbered_keys(document)
     blocks = [b for b in document.blocks if not isinstance(b, Bibliography)]
     blocks = [b for b in blocks if not (isinstance(b, Heading) and b.text == "Sources")]
     parts = [
@@ -53,11 +54,19 @@ def fragment(document: Document, name: str) -> str:
 
 
 def cited_keys(document: Document) -> tuple[str, ...]:
-    """Return the keys of what a document cites, by number; "" for a user's own words."""
+    """Return the keys of what a document cites, in order; "" for a user's own words."""
     for block in document.blocks:
         if isinstance(block, Bibliography):
             return block.keys
     return ()
+
+
+def _numbered_keys(document: Document) -> dict[str, str]:
+    """The key of each source that is known, by its number in brackets."""
+    return {
+        str(row[0]): key for b in document.blocks if isinstance(b, Bibliography)
+        for row, key in zip(b.rows, b.keys, strict=True) if key
+    }
 
 
 def _block(block: Block, name: str) -> str:
@@ -70,12 +79,11 @@ def _block(block: Block, name: str) -> str:
     return latex.block(block)
 
 
-def _cited(text: str, keys: tuple[str, ...]) -> str:
+def _cited(text: str, keys: Mapping[str, str]) -> str:
     """Numbers in brackets as citations by key."""
 
     def key(match: re.Match[str]) -> str:
-        number = int(match.group(1))
-        known = keys[number - 1] if 0 < number <= len(keys) else ""
+        known = keys.get(f"[{match.group(1)}]")
         return rf"\cite{{{known}}}" if known else match.group()
 
     return _CITATION.sub(key, text)

@@ -13,7 +13,7 @@ from importlib.resources import files
 import sympy as sp
 
 from symscale.algebra.exact.monomial import Monomial
-from symscale.language.symbols import NOTATION
+from symscale.language.symbols import NOTATION, Notation
 from symscale.pages.formats.document import (
     Block,
     Cases,
@@ -52,7 +52,7 @@ def render(document: Document, drawings: Mapping[str, bytes] | None = None) -> s
         >>> render(Document("a < b", ())).splitlines()[0]
         '<!DOCTYPE html>'
     """
-    return page(document.title, body(document, drawings))
+    return page(document.title, body(document, drawings), symbols=document.symbols)
 
 
 @in_its_names
@@ -66,7 +66,10 @@ def body(document: Document, drawings: Mapping[str, bytes] | None = None) -> str
     return f"<h1>{escape(document.title)}</h1>\n{blocks}"
 
 
-def page(title: str, body: str, *, style: str = "", script: str = "") -> str:
+def page(
+    title: str, body: str, *, style: str = "", script: str = "",
+    symbols: Mapping[str, Notation] = NOTATION,
+) -> str:
     """Return a whole page.
 
     Args:
@@ -74,9 +77,10 @@ def page(title: str, body: str, *, style: str = "", script: str = "") -> str:
         body: What stands in it, as HTML.
         style: More style sheets.
         script: More script, run after the page's own.
+        symbols: What the symbols in it are, by name.
     """
-    names = [name for name in NOTATION if f'data-s="{name}"' in body]
-    known: dict[str, Json] = {n: [NOTATION[n].unit, NOTATION[n].meaning] for n in names}
+    names = [name for name in symbols if f'data-s="{name}"' in body]
+    known: dict[str, Json] = {n: [symbols[n].unit, symbols[n].meaning] for n in names}
     scripts = asset("page.js") + script
     return "\n".join(
         [

@@ -23,26 +23,26 @@ from symscale.pages.formats.document import (
     between,
     paragraph,
 )
+from symscale.pages.formats.references import References
 from symscale.pages.formulas import exponents
 from symscale.pages.formulas.names import typeset_as
 from symscale.pages.of.solve_data import (
     Sweeps,
     problem_data,
-    spelled,
     strongest_first,
     value_of,
 )
+from symscale.pages.of.solve_given import given, own_words
 from symscale.pages.of.solve_numbers import at_the_optimum
 from symscale.pages.page import Certificates, Page
 from symscale.problems.answer import ProblemAnswer
 from symscale.problems.pieces import AnswerPiece, AnswerPlace, FreeVariable, number_of
-from symscale.problems.problem import ProblemSymbol
 from symscale.problems.sweep import Axis, Segment, SweptAnswer
 
 
 def problem_document(found: ProblemAnswer, sweeps: Sweeps) -> Document:
-    """A problem's answer: optimum, pieces, variables, sensitivity, what was given."""
-    blocks: list[Block] = [*_headline(found)]
+    """A problem's answer: optimum, pieces, variables, sensitivity, what was given, sources."""
+    blocks: list[Block] = [Heading("Answer"), *_headline(found)]
     for piece in found.pieces:
         blocks += _piece(found, piece)
     blocks += _bounds(found)
@@ -51,8 +51,11 @@ def problem_document(found: ProblemAnswer, sweeps: Sweeps) -> Document:
     blocks += at_the_optimum(found)
     for axis, segments in sweeps.items():
         blocks += _sweep(found, axis, segments)
-    blocks += given(found)
-    return Document(found.problem.title, tuple(blocks), found.problem.own_names)
+    problem = found.problem
+    references = References(own_words(problem))
+    blocks += [*given(found, references), *references.blocks()]
+    symbols = {q.entry.name: q.entry for q in (*problem.variables, *problem.parameters)}
+    return Document(problem.title, tuple(blocks), problem.own_names, symbols)
 
 
 def _function(found: ProblemAnswer) -> Literal["min", "max"]:
@@ -281,42 +284,6 @@ def _sweep(found: ProblemAnswer, axis: Axis, segments: Sequence[Segment]) -> lis
         Column("upper end", wrap=True, share=0.35),
     )
     return [Heading(f"Sweep of {axis.quantity.entry.name}"), Table(columns, tuple(rows))]
-
-
-def given(found: ProblemAnswer) -> list[Block]:
-    """The symbols and constraints as they were given."""
-    problem = found.problem
-    blocks: list[Block] = [Heading("Given")]
-    rows: list[tuple[Cell, ...]] = []
-    for q in (*problem.variables, *problem.parameters):
-        value: Cell = "variable" if q in problem.variables else "symbolic"
-        if q.symbol in found.values:
-            value = Number(found.values[q.symbol], q.entry.unit, 7)
-        rows.append((Formula(q.symbol), value, _meaning(q)))
-    blocks.append(
-        Table((Column("symbol"), Column("value"), Column("meaning", wrap=True, share=0.6)),
-              tuple(rows))
-    )
-    columns = (
-        Column("constraint", wrap=True, share=0.2), Column("relation", wrap=True, share=0.45),
-        Column("because", wrap=True, share=0.27),
-    )
-    relations = tuple(
-        (r.name, Formula(spelled(problem, r)), "; ".join(t for t in (r.reason, r.source) if t))
-        for r in problem.all_relations
-    )
-    blocks.append(Table(columns, relations))
-    for name, counted in problem.counted_literals.items():
-        for literal in counted:
-            blocks.append(paragraph(f"In {name} the number {literal.number} of ",
-                                    Formula(literal.term), f" stands for {literal}."))
-    return blocks
-
-
-def _meaning(q: ProblemSymbol) -> str:
-    unit = "" if q.entry.unit == "1" else f" [{q.entry.unit}]"
-    source = f" ({q.entry.source})" if q.entry.source else ""
-    return f"{q.entry.meaning}{unit}{source}"
 
 
 def line(found: ProblemAnswer) -> str:
