@@ -196,18 +196,19 @@ class _BranchAndBound:
         return self.rows.objective.log(x), np.exp([x[k] for k in self.places])
 
 
-def _split(box: _Box, x: np.ndarray) -> Iterator[_Box]:
+def _split(box: _Box, point: np.ndarray) -> Iterator[_Box]:
     """Boxes that hold the same whole numbers, without reals about the relaxation's point.
 
     Along the variable that is the farthest from whole; where all are whole, along the first
     that is not fixed: its number, below it, above it.
     """
+    x = [float(value) for value in point]
     wide = [k for k, (low, high) in enumerate(box) if low != high]
     if not wide:
         return
-    k = max(wide, key=lambda k: abs(x[k] - round(float(x[k]))) / max(x[k], 1.0))
+    k = max(wide, key=lambda k: abs(x[k] - round(x[k])) / max(x[k], 1.0))
     low, high = box[k]
-    near = max(low, round(float(x[k])))
+    near = max(low, round(x[k]))
     if abs(x[k] - near) > _WHOLE * max(x[k], 1.0):
         down = max(low, int(np.floor(x[k])))
         parts = [(low, down), (down + 1, high)]
