@@ -13,15 +13,14 @@ from typing import Any
 
 import sympy as sp
 
-from symscale.algebra.exact.combinations import Terms, term_count, without_rational
+from symscale.algebra.exact.combinations import Terms, term_count
 from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.exact.regions import find_witness, impossible
-from symscale.algebra.exact.signs import positive_monomial
 from symscale.algebra.sums.piece import SumPiece
 from symscale.algebra.sums.program import GeometricProgram
 from symscale.algebra.sums.solve import candidates
-from symscale.algebra.sums.values import Requirement
+from symscale.algebra.sums.values import Requirement, signed_terms
 from symscale.algebra.sums.witness import sum_witness
 
 _MOST_TERMS = 60
@@ -79,7 +78,7 @@ def inside(
     conditions = [_difference(r.ratio) for r in requirements]
     atoms = [a for r in requirements for a in r.ratio.atoms if not a.is_Symbol]
     for atom in dict.fromkeys(atoms):
-        conditions.append(_signed_terms(atom))
+        conditions.append(signed_terms(atom))
     every = [*program.objective, *(t for c in program.constraints for t in c.terms)]
     coefficients = [t.split(program.variables)[1] for t in every]
     return sum_witness(conditions, coefficients, program)
@@ -183,14 +182,5 @@ def _difference(ratio: Monomial) -> Terms:
     below, above = (sp.Mul(*(m.expr for m in side)) for side in sides)
     if term_count(below) + term_count(above) > _MOST_TERMS:
         return ((sp.Integer(1), ratio**-1), (sp.Integer(-1), ONE))
-    return (*_signed_terms(sp.expand(above)),
-            *((-c, m) for c, m in _signed_terms(sp.expand(below))))
-
-
-def _signed_terms(expr: sp.Expr) -> Terms:
-    found = []
-    for term in sp.Add.make_args(expr):
-        negative = term.could_extract_minus_sign()
-        number, rest = without_rational(positive_monomial(-term if negative else term))
-        found.append((-number if negative else number, rest))
-    return tuple(found)
+    return (*signed_terms(sp.expand(above)),
+            *((-c, m) for c, m in signed_terms(sp.expand(below))))

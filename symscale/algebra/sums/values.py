@@ -16,6 +16,7 @@ from sympy.core.relational import Relational
 from symscale.algebra.exact.combinations import Terms, without_rational
 from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import ONE, Monomial
+from symscale.algebra.exact.signs import positive_monomial
 from symscale.algebra.products.limit import plain_content, split_fraction
 from symscale.errors import FormulaError
 
@@ -108,10 +109,24 @@ def signed(terms: Terms, domain: Domain) -> Signed:
         if sign:
             entries.append((sign, positive_number(sign * c) * m))
     shared, table = _gathered(entries)
+    whole = _collected(entries)
+    if len(whole) == 2 and len({q > 0 for q in table.values()}) == 2:
+        shared = _shared(list(whole))  # two powers of sums say more than what they come to
+        table = {m / shared: q for m, q in whole.items()}
     sides: tuple[list[Monomial], list[Monomial]] = ([], [])
     for m, q in table.items():
         sides[bool(q < 0)].append(m * Monomial.of(abs(q)))
     return Signed(shared, tuple(sides[0]), tuple(sides[1]))
+
+
+def signed_terms(expr: sp.Expr) -> Terms:
+    """The terms of a sum, each a number of either sign and a monomial."""
+    found = []
+    for term in sp.Add.make_args(expr):
+        negative = term.could_extract_minus_sign()
+        number, rest = without_rational(positive_monomial(-term if negative else term))
+        found.append((-number if negative else number, rest))
+    return tuple(found)
 
 
 def positive_number(weight: sp.Expr) -> Monomial:

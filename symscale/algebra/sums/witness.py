@@ -2,21 +2,22 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice, product
 
 import sympy as sp
 
 from symscale.algebra.exact.combinations import Terms, exceeds_zero
 from symscale.algebra.exact.domain import Domain
-from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
-from symscale.errors import FormulaError, NoAnswerError
+from symscale.algebra.sums.values import signed_terms
+from symscale.errors import FormulaError, InfeasibleError, NoAnswerError
 
-_TRIALS = {False: 60, True: 600}  # points tried; many where no search can follow
+_TRIALS = 30  # points tried before anything is searched for
 _REACHES = (0.3, 1.0, 3.0)  # decades of each parameter, up and down
 _BOX = 10**6  # parameters that are searched for lie between one over it and it
 _CHOICES = 64
+_DIGITS = (3, 8, 15)
 
 Values = Mapping[sp.Symbol, sp.Rational]
 
@@ -26,9 +27,10 @@ def sum_witness(
 ) -> tuple[dict[sp.Symbol, sp.Rational] | None, bool]:
     """Find parameters at which every sum is strictly above zero.
 
-    A few points are tried; then, where each sum has one positive term, or after one of
-    its positive terms was chosen, the conditions are convex in logarithms, and a
-    numerical search finds the parameters that satisfy them by the greatest margin.
+    A few points are tried, then one is searched for by steps that raise the least margin.
+    Where that finds none, each sum of k positive terms is replaced by k times one of them:
+    that is convex in logarithms and asks for less, so that there are no parameters if none
+    satisfy this, whatever terms are chosen.
 
     Args:
         conditions: The sums.
@@ -48,40 +50,72 @@ def sum_witness(
         True
     """
     parameters = program.parameters
-    used = tuple(m for m in program.domain.at_least_one if m.free_symbols <= set(parameters))
-    domain = replace(program.domain, at_least_one=used)
+    known = set(parameters) | set(program.domain.exponents)
+    bounds = [m for m in program.domain.at_least_one if m.free_symbols <= known]
+    conditions = [_collected(terms) for terms in conditions]
+    if any(all(c.is_negative for c, _ in terms) for terms in conditions):
+        return None, True
 
     def inside(values: Values) -> bool:
-        return _holds(conditions, atoms, domain, values)
+        return _holds(conditions, atoms, bounds, values)
 
-    compound = any(not a.is_Symbol for terms in conditions for _, m in terms for a in m.atoms)
-    for values in islice(_spread(program, parameters), _TRIALS[compound]):
+    for values in islice(_spread(program, parameters), _TRIALS):
         if inside(values):
             return values, False
-    if compound:
-        return None, False
-    sample = domain.sample()
+    sample = program.domain.sample()
     free = [s for s in parameters if s not in sample]
+    from symscale.algebra.sums.numeric import greatest_margins
+
+    one = sp.Integer(1)
+    needed = [((one, m), (-one, ONE)) for m in bounds]
+    needed += [signed_terms(a) for m in atoms for a in m.atoms if a.is_Add]
+    for point in greatest_margins([*conditions, *needed], free, sample):
+        for digits in _DIGITS:
+            values = _rounded(point, digits, sample, parameters)
+            if inside(values):
+                return values, False
+    if any(not a.is_Symbol for terms in conditions for _, m in terms for a in m.atoms):
+        return None, False
+    if math.prod(sum(1 for c, _ in terms if c > 0) for terms in conditions) > _CHOICES:
+        return None, False
     nowhere = True
-    for chosen in islice(_convex(conditions), _CHOICES):
-        point = _deepest(chosen, domain, free, sample)
-        if point is None:
+    for chosen in _convex(conditions):
+        try:
+            deepest = _deepest(chosen, bounds, free, sample)
+        except NoAnswerError:
+            deepest, nowhere = None, False
+        if deepest is None:
             continue
         nowhere = False
-        for digits in (3, 8, 15):
-            values = {s: sp.Rational(f"{x:.{digits}g}") for s, x in point.items()} | sample
-            values = {s: v for s, v in values.items() if s in parameters}
+        for digits in _DIGITS:
+            values = _rounded(deepest, digits, sample, parameters)
             if inside(values):
                 return values, False
     return None, nowhere and not sample
 
 
+def _collected(terms: Terms) -> Terms:
+    """A sum with equal monomials gathered."""
+    table: dict[Monomial, sp.Expr] = {}
+    for c, m in terms:
+        table[m] = table.get(m, sp.Integer(0)) + c
+    return tuple((c, m) for m, c in table.items() if c != 0)
+
+
+def _rounded(
+    point: Mapping[sp.Symbol, float], digits: int, sample: Values, parameters: Sequence[sp.Symbol]
+) -> dict[sp.Symbol, sp.Rational]:
+    values = {s: sp.Rational(f"{x:.{digits}g}") for s, x in point.items()} | dict(sample)
+    return {s: v for s, v in values.items() if s in parameters}
+
+
 def _holds(
-    conditions: Sequence[Terms], atoms: Sequence[Monomial], domain: Domain, values: Values
+    conditions: Sequence[Terms], atoms: Sequence[Monomial], bounds: Sequence[Monomial],
+    values: Values,
 ) -> bool:
     try:
         return (
-            all(m.compare_one(values) >= 0 for m in domain.at_least_one)
+            all(m.compare_one(values) >= 0 for m in bounds)
             and all(exceeds_zero(terms, values) for terms in conditions)
             and all(m.evaluate(values) > 0 for m in atoms)
         )
@@ -107,12 +141,16 @@ def _spread(
 
 
 def _convex(conditions: Sequence[Terms]) -> Iterator[list[tuple[Monomial, ...]]]:
-    """Each choice of one positive term a sum, as sums of monomials that are to be below 1."""
+    """Each choice of one positive term a sum, as sums of monomials that are to be below 1.
+
+    The term counts as often as there are positive ones, so that no parameters are lost.
+    """
     options = []
     for terms in conditions:
         above = [_scaled(c, m) for c, m in terms if c > 0]
         below = [_scaled(-c, m) for c, m in terms if c < 0]
-        options.append([tuple(b / a for b in below) for a in above])
+        count = Monomial.of(len(above))
+        options.append([tuple(b / (a * count) for b in below) for a in above])
     for choice in product(*options):
         yield [terms for terms in choice if terms]
 
@@ -123,11 +161,15 @@ def _scaled(number: sp.Expr, monomial: Monomial) -> Monomial:
 
 def _deepest(
     sums: Sequence[tuple[Monomial, ...]],
-    domain: Domain,
+    bounds: Sequence[Monomial],
     parameters: Sequence[sp.Symbol],
     sample: Values,
 ) -> dict[sp.Symbol, float] | None:
-    """The parameters with the least greatest sum, if that is below 1."""
+    """The parameters with the least greatest sum, if that is below 1.
+
+    Raises:
+        NoAnswerError: If the search does not converge.
+    """
     from symscale.algebra.sums.numeric import minimize
 
     slack = sp.Dummy("slack", positive=True)
@@ -138,7 +180,7 @@ def _deepest(
     ]
     constraints += [
         SumConstraint(f"least {k}", (m.substitute(sample) ** -1,), "<=", "")
-        for k, m in enumerate(domain.at_least_one)
+        for k, m in enumerate(bounds)
     ]
     box = Monomial.of(_BOX)
     for x in map(Monomial.of, parameters):
@@ -150,7 +192,7 @@ def _deepest(
     search = GeometricProgram((slack, *parameters), (size,), tuple(constraints), Domain())
     try:
         found = minimize(search, {})
-    except NoAnswerError:
+    except InfeasibleError:
         return None
     if found.value > 1 - 1e-9:
         return None
