@@ -22,8 +22,24 @@ def prime_factors(number: int) -> dict[int, int]:
     """
     if number == 1:
         return {}
-    limit = None if number < 1 << 64 else _FACTOR_LIMIT
-    return dict(sp.factorint(number, limit=limit))
+    if number < 1 << 64:
+        return dict(sp.factorint(number))
+    found: dict[int, int] = {}
+    for prime in _small_primes():
+        while number % prime == 0:
+            number //= prime
+            found[prime] = found.get(prime, 0) + 1
+    if 1 < number < 1 << 64:
+        found |= prime_factors(number)
+    elif number > 1:
+        base, power = sp.perfect_power(number) or (number, 1)
+        found[int(base)] = int(power)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _small_primes() -> tuple[int, ...]:
+    return tuple(sp.primerange(_FACTOR_LIMIT))
 
 
 def is_product_one(powers: Iterable[tuple[sp.Expr, Any]]) -> bool:
