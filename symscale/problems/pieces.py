@@ -143,7 +143,7 @@ def number_of(expr: sp.Expr, values: Values) -> mp.mpf | None:
     if not expr.free_symbols <= set(values):
         return None
     with mp.workdps(25):
-        return mp.mpf(sp.N(expr.xreplace(dict(values)), 25)._mpf_)
+        return mp.mpf(str(sp.N(expr.xreplace(dict(values)), 25)))
 
 
 def monomial_pieces(limit: Limit, numbers: Values | None) -> tuple[AnswerPiece, ...]:
