@@ -15,6 +15,7 @@ from commands import run
 from places import DATA
 from symscale.algebra.sums.numeric import minimize
 from symscale.errors import InfeasibleError, NoAnswerError
+from symscale.language.parsing import parse_expression
 from symscale.problems.answer import ProblemAnswer, answer
 from symscale.problems.file import load_problem
 from symscale.problems.problem import Problem
@@ -62,7 +63,7 @@ def numbers(problem: Problem, draw: Callable[[], float]) -> dict[Any, sp.Rationa
     """Each parameter its default times a factor, within its bounds."""
     found = {}
     for q in problem.parameters:
-        value = sp.Rational(f"{float(q.default) * draw():.9g}")
+        value = sp.Rational(f"{float(q.default or 1) * draw():.9g}")
         if q.lower is not None:
             value = max(value, q.lower)
         found[q.symbol] = value if q.upper is None else min(value, q.upper)
@@ -99,7 +100,7 @@ def compared(name: str, box: float, count: int, seed: int) -> tuple[int, int]:
 def test_the_formulas(name: str) -> None:
     found = found_of(name)
     names = {str(s): s for s in found.program.parameters}
-    known = {sp.factor(sp.sympify(text, names, rational=True)) for text in FORMULAS[name]}
+    known = {sp.factor(parse_expression(text, names)) for text in FORMULAS[name]}
     assert {sp.factor(p.expr) for p in found.pieces} == known
 
 

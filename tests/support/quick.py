@@ -171,6 +171,11 @@ LEFT_OUT: dict[str, tuple[str, ...]] = {
         "test_every_example_has_an_answer_and_certificates",
         "test_compute_optimal_allocation_with_symbolic_exponents",
     ),
+    "problems/test_binding_sums": (
+        "test_a_piece_rules_at_every_feasible_point",
+        "test_every_formula_is_a_theorem",
+        "test_a_cluster_without_any_number",
+    ),
     "problems/test_certificate_file": (
         "test_whatever_is_changed_is_noticed",
         "test_what_asks_for_too_much_is_refused_soon",

@@ -317,8 +317,10 @@ def greatest_margins(
         >>> point[a] > point[b] + point[a]*point[b]
         True
     """
-    margins = _Margins(conditions, parameters, given)
     count = len(parameters)
+    if not count:
+        return
+    margins = _Margins(conditions, parameters, given)
     spread = np.random.default_rng(0).uniform(-1.0, 1.0, (_POINTS, count))
     spread *= np.repeat(_REACHES, -(-_POINTS // len(_REACHES)))[:_POINTS, None]
     least = margins.least(spread.T)
@@ -335,8 +337,8 @@ class _Margins:
         self, conditions: Sequence[Terms], parameters: Sequence[sp.Symbol], given: Values
     ) -> None:
         self._rows = dict(zip(parameters, range(len(parameters)), strict=True))
-        self._given = given
-        self._conditions = [c for c in conditions if any(q.subs(given) < 0 for q, _ in c)]
+        self._given: dict[Any, sp.Rational] = dict(given)
+        self._conditions = [c for c in conditions if any(q.xreplace(dict(given)) < 0 for q, _ in c)]
 
     def least(self, x: np.ndarray) -> np.ndarray:
         """The least margin at each point; a sum that is not defined there does not count."""
@@ -385,7 +387,7 @@ class _Margins:
         """The logarithms of the positive and of the negative terms."""
         sides: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
         for c, m in terms:
-            number = float(c.subs(self._given))
+            number = float(c.xreplace(self._given))
             if number:
                 sides[number < 0].append(np.log(abs(number)) + self._log(m, x, known))
         above, below = (
@@ -399,14 +401,14 @@ class _Margins:
         for atom, exponent in monomial.powers:
             if atom not in known:
                 known[atom] = self._atom(atom, x, known)
-            total = total + float(exponent.subs(self._given)) * known[atom]
+            total = total + float(exponent.xreplace(self._given)) * known[atom]
         return total
 
     def _atom(self, atom: Any, x: np.ndarray, known: dict[Any, np.ndarray]) -> np.ndarray:
         if atom in self._rows:
             return np.asarray(x[self._rows[atom]])
         if not atom.is_Add:
-            return np.full(x.shape[1], float(sp.log(atom.subs(self._given)).evalf(20)))
+            return np.full(x.shape[1], float(sp.log(atom.xreplace(self._given)).evalf(20)))
         above, below = self._sides(signed_terms(atom), x, known)
         with np.errstate(invalid="ignore"):
             return np.where(above > below, above + np.log1p(-np.exp(below - above)), np.nan)

@@ -67,7 +67,7 @@ def sum_witness(
     from symscale.algebra.sums.numeric import greatest_margins
 
     one = sp.Integer(1)
-    needed = [((one, m), (-one, ONE)) for m in bounds]
+    needed: list[Terms] = [((one, m), (-one, ONE)) for m in bounds]
     needed += [signed_terms(a) for m in atoms for a in m.atoms if a.is_Add]
     for point in greatest_margins([*conditions, *needed], free, sample):
         for digits in _DIGITS:

@@ -10,8 +10,9 @@ import sympy as sp
 from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.exact.scalars import Rationals
-from symscale.algebra.sums.active import balanced, multipliers, optimum_of, put_together
+from symscale.algebra.sums.active import balanced, put_together
 from symscale.algebra.sums.numeric import minimize
+from symscale.algebra.sums.optimum import multipliers, optimum_of
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
 from symscale.algebra.sums.values import signed
 from symscale.algebra.sums.witness import sum_witness
@@ -36,7 +37,8 @@ CHAIN = (at_most("first", A / X), at_most("second", B * X, A / Y), at_most("thir
 def test_a_chain_of_sums_gives_all_variables() -> None:
     system = put_together((X, Y, Z), objective(Z, C), CHAIN, Rationals())
     assert system is not None
-    assert not system.variables and not system.sums
+    assert not system.variables
+    assert not system.sums
     assert sp.simplify(system.values[Z].expr - A * (1 - A * B) / (1 - 2 * A * B)) == 0
     assert [e.name for e in system.eliminations] == ["first", "second", "third"]
     assert all(r.holds({A: UNIT / 3, B: UNIT}) for r in system.requirements)
@@ -66,7 +68,8 @@ def test_optimum_and_multipliers(
     system = put_together(variables, objective(*goal), chosen, Rationals())
     assert system is not None
     found, settled = optimum_of(system, Rationals())
-    assert settled and found is not None
+    assert settled
+    assert found is not None
     program = GeometricProgram(variables, objective(*goal), chosen, Domain())
     assert float(found.value.evaluate(AT)) == pytest.approx(minimize(program, AT).value, rel=1e-8)
     worth = multipliers(system, found, objective(*goal), chosen, Domain())
@@ -115,7 +118,8 @@ def test_parameters_are_found_where_several_positive_terms_are_needed() -> None:
     program = GeometricProgram((X,), objective(A * X), (at_most("c", B / X),), Domain())
     wedge = [((one, a), (-one, b)), ((one, b), (-one, a), (one, b)), ((2 * one, a), (-3 * one, b))]
     values, nowhere = sum_witness(wedge, [], program)
-    assert values is not None and not nowhere
+    assert values is not None
+    assert not nowhere
     assert sp.Rational(3, 2) < values[A] / values[B] < 2
     contrary = [((one, a), (-one, b)), ((one, b), (-one, a))]
     assert sum_witness(contrary, [], program) == (None, True)
