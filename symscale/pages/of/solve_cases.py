@@ -13,9 +13,11 @@ from symscale.pages.formats.document import (
     paragraph,
 )
 from symscale.pages.formats.json import Json, formula_data, number
+from symscale.pages.formats.references import References
 from symscale.pages.formulas.names import typeset_as
-from symscale.pages.of.solve import given, problem_document
+from symscale.pages.of.solve import problem_document
 from symscale.pages.of.solve_data import problem_data
+from symscale.pages.of.solve_given import given, own_words
 from symscale.pages.page import Certificates, Page
 from symscale.problems.answer import ProblemAnswer
 from symscale.problems.cases import CasesAnswer, ProblemCase
@@ -23,7 +25,7 @@ from symscale.problems.enclosed import SHARE, EnclosedAnswer
 
 
 def _document(found: CasesAnswer) -> Document:
-    blocks = (*_cases(found), *_given(found))
+    blocks = (Heading("Answer"), *_cases(found), *_given(found))
     return Document(found.problem.title, blocks, found.problem.own_names)
 
 
@@ -63,7 +65,7 @@ def _chapter(found: ProblemAnswer) -> list[Block]:
         except NoAnswerError as error:
             said = str(error)
             return [paragraph(f"{said[:1].upper()}{said[1:]}.")]
-    for block in problem_document(found, {}).blocks[1:]:
+    for block in problem_document(found, {}).blocks[2:]:
         if block == Heading("Given"):
             break
         blocks.append(_lower(block))
@@ -80,14 +82,18 @@ def _given(found: CasesAnswer | EnclosedAnswer) -> list[Block]:
     parts = found.answers if isinstance(found, CasesAnswer) else (found.loose, found.tight)
     for one in parts:
         if isinstance(one, ProblemAnswer):
-            return given(replace(one, problem=found.problem))
+            references = References(own_words(found.problem))
+            blocks = given(replace(one, problem=found.problem), references)
+            return [*blocks, *references.blocks()]
     return []
 
 
 def _enclosed_document(found: EnclosedAnswer) -> Document:
     problem, enclosure = found.problem, found.enclosure
     verb = "Maximize" if problem.sense == "maximize" else "Minimize"
-    blocks: list[Block] = [paragraph(f"{verb} ", Formula(problem.objective), ".")]
+    blocks: list[Block] = [
+        Heading("Answer"), paragraph(f"{verb} ", Formula(problem.objective), ".")
+    ]
     for power, bound in enclosure.powers.items():
         words: list[Inline] = [Formula(1 - power), " is at most ", Formula(bound),
                                " and at least ", Formula(SHARE), " times that"]
