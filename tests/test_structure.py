@@ -43,6 +43,9 @@ ALLOWED: dict[str, set[str]] = {
     "algebra.optimum": {"algebra.exact", "algebra.sums"},
     "kernel": set(),
     "algebra.certify": {"algebra.exact", "algebra.products", "algebra.sums", "kernel"},
+    "algebra.tangents": {
+        *_SAID, "algebra.exact", "algebra.products", "algebra.sums", "algebra.certify",
+    },
     "algebra.rewrites": {*_SAID, "algebra.exact", "algebra.products", "algebra.reading",
                          "algebra.sums"},
     "algebra.growth": {"algebra.exact"},

@@ -16,6 +16,7 @@ from symscale.algebra.sums.bounds import Bounds, enclose, monomial_program
 from symscale.algebra.sums.program import GeometricProgram, all_monomial
 from symscale.algebra.sums.recession import RecessionReduction, reduce
 from symscale.algebra.sums.sift import closed_forms
+from symscale.algebra.tangents.numbers import Scaling, scaling_of
 from symscale.answers import Answer
 from symscale.errors import InfeasibleError, NoAnswerError, UnboundedError
 from symscale.problems.pieces import (
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from symscale.algebra.optimum.integers import IntegerOptimum
     from symscale.algebra.optimum.sensitivity import Sensitivities
     from symscale.algebra.sums.numeric import NumericalOptimum
+    from symscale.algebra.tangents.cover import PieceCover
+    from symscale.algebra.tangents.law import LocalLaw
 
 Status = Literal["optimal", "infimum", "infeasible", "unbounded"]
 _LOSS = 1e-5  # by which share constraints are tightened to see whether that costs anything
@@ -50,6 +53,9 @@ class ProblemAnswer(Answer):
         limit: The limit behind the pieces, where there are no sums.
         bounds: Where there are sums: the two problems that enclose it.
         reduction: Where there are sums: which terms can vanish for ever, and how.
+        digits: Of the local law's shares, where it was asked for.
+        share: How near pieces are to be in a box of the parameters, where that was asked for.
+        cover: These pieces, where the closed forms are not products of powers anyway.
     """
 
     page = "solve"
@@ -61,6 +67,9 @@ class ProblemAnswer(Answer):
     limit: Limit | None
     bounds: Bounds | None
     reduction: RecessionReduction | None = None
+    digits: int | None = None
+    share: sp.Rational | None = None
+    cover: "PieceCover | None" = None
 
     @cached_property
     def has_numbers(self) -> bool:
@@ -216,6 +225,29 @@ class ProblemAnswer(Answer):
         return best_integers(self.program, self.values, marked)
 
     @cached_property
+    def scaling(self) -> Scaling | None:
+        """What decides the optimum: a product of powers times F of dimensionless numbers.
+
+        None where nothing bounds the objective.
+        """
+        return scaling_of(self.program)
+
+    @cached_property
+    def law(self) -> "LocalLaw | None":
+        """The local law, where sums leave no closed form at these numbers, or on request."""
+        if not self.has_numbers or self.limit is not None or (
+            self.ruling is not None and self.digits is None
+        ):
+            return None
+        from symscale.algebra.tangents.law import local_law
+
+        numbers = {s: self.values[s] for s in self.program.parameters}
+        try:
+            return local_law(self.program, numbers, self.digits or 1)
+        except NoAnswerError:
+            return None
+
+    @cached_property
     def enclosure(self) -> tuple[mp.mpf | None, mp.mpf | None]:
         """The numbers between which the optimum lies, where sums are only bounded.
 
@@ -241,6 +273,7 @@ class ProblemAnswer(Answer):
         return theorems_of_sums(
             self.program, self.pieces, self.problem.title, complete=self.complete,
             bounds=self.bounds, values=self.values if self.has_numbers else None,
+            law=self.law, cover=self.cover,
         )
 
     def check(self) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from symscale.cli.options.study import SetOption
 from symscale.cli.output.output import EVERY, Output, Writes, emit
-from symscale.cli.output.progress import progress_line
+from symscale.cli.output.progress import progress_line, progress_text
 from symscale.errors import InputError
 
 
@@ -31,6 +31,30 @@ def solve(
             help="Let a parameter run over a range: which piece rules where. Twice for two.",
         ),
     ] = None,
+    within: Annotated[
+        str | None,
+        typer.Option(
+            "--within", metavar="SHARE",
+            help="Cover a box of the parameters by products of powers of which the best is "
+            "within SHARE of the optimum: 5% or 0.05.",
+        ),
+    ] = None,
+    box: Annotated[
+        str | None,
+        typer.Option(
+            "--box", metavar="FACTOR",
+            help="The box of --within: each parameter from its value / FACTOR to its value * "
+            "FACTOR. Without it: between its own lower and upper.",
+        ),
+    ] = None,
+    digits: Annotated[
+        int | None,
+        typer.Option(
+            "--digits", metavar="N",
+            help="Show the local law, whatever else is known, its shares with denominators up "
+            "to 10^N, N = 1 to 3. Default: 1, where no closed form rules.",
+        ),
+    ] = None,
 ) -> None:
     """Solve a problem of your own, written as TOML: see docs/problems.md."""
     if output.plot is not None and not sweeps:
@@ -41,6 +65,9 @@ def solve(
         )
     from symscale.questions import own
 
-    with progress_line("solving") as progress:
-        found = own.solve(Path(file), set=sets or (), sweep=sweeps or (), progress=progress)
+    with progress_line("solving") as progress, progress_text("covering") as covering:
+        found = own.solve(
+            Path(file), set=sets or (), sweep=sweeps or (), within=within, box=box,
+            digits=digits, progress=progress, covering=covering,
+        )
     emit(found, output)

@@ -34,6 +34,7 @@ from symscale.pages.of.solve_data import (
 )
 from symscale.pages.of.solve_given import given, own_words
 from symscale.pages.of.solve_numbers import at_the_optimum
+from symscale.pages.of.solve_tangents import cover_blocks, law_blocks, scaling_blocks
 from symscale.pages.page import Certificates, Page
 from symscale.problems.answer import ProblemAnswer
 from symscale.problems.pieces import AnswerPiece, AnswerPlace, FreeVariable, number_of
@@ -42,13 +43,16 @@ from symscale.problems.sweep import Axis, Segment, SweptAnswer
 
 def problem_document(found: ProblemAnswer, sweeps: Sweeps) -> Document:
     """A problem's answer: optimum, pieces, variables, sensitivity, what was given, sources."""
-    blocks: list[Block] = [Heading("Answer"), *_headline(found)]
+    blocks: list[Block] = [
+        Heading("Answer"), *_headline(found), *law_blocks(found), *cover_blocks(found)
+    ]
     for piece in found.pieces:
         blocks += _piece(found, piece)
     blocks += _bounds(found)
     blocks += _variables(found)
     blocks += _elasticities(found)
     blocks += at_the_optimum(found)
+    blocks += scaling_blocks(found)
     for axis, segments in sweeps.items():
         blocks += _sweep(found, axis, segments)
     problem = found.problem
@@ -99,12 +103,12 @@ def _headline(found: ProblemAnswer) -> list[Block]:
                                 *_approach(reduction.direction), "."))
     if found.limit is not None:
         return blocks
+    what = "closed-form bounds follow" if found.law is None else "a local law follows"
     if not found.pieces:
-        blocks.append(paragraph("No closed form was found; closed-form bounds follow."))
+        blocks.append(paragraph(f"No closed form was found; {what}."))
     elif not found.complete:
-        blocks.append(
-            paragraph("The closed forms do not cover all parameters; bounds follow as well.")
-        )
+        what = "bounds follow as well" if found.law is None else what
+        blocks.append(paragraph(f"The closed forms do not cover all parameters; {what}."))
     return blocks
 
 
@@ -155,7 +159,7 @@ def _all(relations: Sequence[Relational]) -> list[Inline]:
 
 def _bounds(found: ProblemAnswer) -> list[Block]:
     bounds = found.bounds
-    if bounds is None or (found.exact and found.complete):
+    if bounds is None or (found.exact and found.complete) or found.law is not None:
         return []
     objective = found.problem.objective
     maximum = found.problem.sense == "maximize"

@@ -10,6 +10,7 @@ from symscale.pages.formats.json import Json, formula_data, number, numbers, pow
 from symscale.pages.formulas import exponents
 from symscale.pages.formulas.names import typeset_as
 from symscale.pages.of.solve_numbers import numerical_data
+from symscale.pages.of.solve_tangents import cover_data, law_data, scaling_data
 from symscale.problems.answer import ProblemAnswer
 from symscale.problems.pieces import AnswerPiece, number_of
 from symscale.problems.problem import Problem, ProblemSymbol, WrittenRelation
@@ -76,6 +77,9 @@ def _data(found: ProblemAnswer, sweeps: Sweeps) -> dict[str, Json]:
         "exact": found.exact,
         "factor": None if found.factor is None else _factor(found.factor),
         "bounds": _bounds_data(found),
+        "dimensionless": scaling_data(found),
+        "local_law": law_data(found),
+        "cover": cover_data(found),
         "numerical": numerical_data(found),
     }
     if sweeps:

@@ -1,0 +1,1 @@
+"""Products of powers that bound an optimum for all parameters, and the numbers that decide it."""
