@@ -11,7 +11,6 @@ from symscale.algebra.certify.enclosures import write_bounds
 from symscale.algebra.certify.theorems import Theorems, judged
 from symscale.algebra.certify.theorems_of_sums import write_piece
 from symscale.algebra.certify.writer import CertificateWriter
-from symscale.algebra.exact.domain import Domain
 from symscale.algebra.sums.bounds import Bounds
 from symscale.algebra.sums.piece import SumPiece
 from symscale.algebra.sums.program import GeometricProgram
@@ -61,9 +60,9 @@ def theorems_of_sums(
     if law is not None or cover is not None:
         missing += _write_tangents(writer, program, law, cover)
     data = writer.data(title)
-    cover = cover_of(data) if complete and not missing else None
-    if cover is not None:
-        data["theorems"].append(cover)
+    everywhere = cover_of(data) if complete and not missing else None
+    if everywhere is not None:
+        data["theorems"].append(everywhere)
     elif complete:
         missing.append(COVER)
     try:
@@ -92,6 +91,7 @@ def number_symbols(program: GeometricProgram, count: int) -> tuple[sp.Symbol, ..
     """Names for dimensionless numbers that the program leaves free: K_1, K_2, ..
 
     Example:
+        >>> from symscale.algebra.exact.domain import Domain
         >>> number_symbols(GeometricProgram((), (), (), Domain()), 2)
         (K_1, K_2)
     """

@@ -50,7 +50,7 @@ class Solution:
 
 
 @dataclass
-class _Rows:
+class _LogSums:
     """Sums of exponentials in logarithms, of which the first is to be least.
 
     Attributes:
@@ -79,7 +79,7 @@ class _Rows:
         return np.concatenate([[False], self.equal])[self.which]
 
 
-class Table(_Rows):
+class TermTable(_LogSums):
     """A program's terms as rows of exponents, the objective's first.
 
     Attributes:
@@ -113,14 +113,14 @@ class Table(_Rows):
         return [int(k) + 1 for k in np.flatnonzero(self.equal)]
 
     @cached_property
-    def kept(self) -> "tuple[Array, Table]":
+    def kept(self) -> "tuple[Array, TermTable]":
         """The rows that do not vanish for ever as variables run away, as a table."""
         reduced = reduce(self.program).program
         names = {c.name: c.terms for c in reduced.constraints}
         sums = [(self.program.objective, reduced.objective)]
         sums += [(c.terms, names.get(c.name, ())) for c in self.program.constraints]
         stays = [t in left for terms, left in sums for t in terms]
-        return np.array(stays, bool), Table(reduced)
+        return np.array(stays, bool), TermTable(reduced)
 
     def logarithms(self, values: Mapping[sp.Symbol, sp.Rational]) -> Array:
         """The logarithms of the parameters.
@@ -199,7 +199,7 @@ def _entropy(x: Array) -> Array:
 class _Sums:
     """The sums of a rows at a point: logarithms, weights of terms, gradients."""
 
-    def __init__(self, rows: _Rows, offsets: Array, x: Array) -> None:
+    def __init__(self, rows: _LogSums, offsets: Array, x: Array) -> None:
         y = rows.slopes @ x + offsets
         top = np.maximum.reduceat(y, rows.starts)
         parts = np.exp(y - top[rows.which])
@@ -218,7 +218,7 @@ class _Iterate:
     """Variables, slacks and multipliers on the way to an optimum, and how far they are off."""
 
     def __init__(
-        self, rows: _Rows, offsets: Array, x: Array, s: Array | None = None,
+        self, rows: _LogSums, offsets: Array, x: Array, s: Array | None = None,
         z: Array | None = None, y: Array | None = None,
     ) -> None:
         equal = np.concatenate([[False], rows.equal])
@@ -288,7 +288,7 @@ class _Iterate:
         return found
 
 
-def _walk(rows: _Rows, offsets: Array, enough: float, shortened: int) -> Solution | None:
+def _walk(rows: _LogSums, offsets: Array, enough: float, shortened: int) -> Solution | None:
     """A primal-dual interior-point method from a start that need not be feasible.
 
     Args:
@@ -319,14 +319,14 @@ def _walk(rows: _Rows, offsets: Array, enough: float, shortened: int) -> Solutio
     return at.solution()
 
 
-def _start(rows: _Rows, offsets: Array) -> Array:
+def _start(rows: _LogSums, offsets: Array) -> Array:
     """The point at which all terms are nearest to 1."""
     n = rows.slopes.shape[1]
     matrix = rows.slopes.T @ rows.slopes + 1e-3 * np.eye(n)
     return np.asarray(-np.linalg.solve(matrix, rows.slopes.T @ offsets))
 
 
-def _least_excess(rows: _Rows, offsets: Array) -> tuple[float, Array | None]:
+def _least_excess(rows: _LogSums, offsets: Array) -> tuple[float, Array | None]:
     """By how much the sums must exceed 1 at least, in logarithms, and shares that show it."""
     level = rows.free & (rows.which > 0)
     if level.any():
@@ -338,7 +338,7 @@ def _least_excess(rows: _Rows, offsets: Array) -> tuple[float, Array | None]:
     lift = -(~rows.free[first:]).astype(float)
     excess = np.eye(1, rows.slopes.shape[1] + 1, rows.slopes.shape[1])
     inside = np.hstack([rows.slopes[first:], lift[:, None]])
-    lifted = _Rows(
+    lifted = _LogSums(
         np.vstack([excess, inside, -excess]),  # not needed below -1: so it has a least value
         np.concatenate([[1], rows.sizes[1:], [1]]), np.concatenate([rows.equal, [False]]),
     )

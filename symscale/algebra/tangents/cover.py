@@ -17,7 +17,7 @@ from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.sums.program import GeometricProgram
 from symscale.algebra.tangents.boxes import ParameterBox
 from symscale.algebra.tangents.cells import Cell, cell_cover
-from symscale.algebra.tangents.convex import Array, Table
+from symscale.algebra.tangents.convex import Array, TermTable
 from symscale.algebra.tangents.line import LineCover, line_cover
 from symscale.algebra.tangents.normal import NormalForm, Place, Point, normal_form
 from symscale.algebra.tangents.rounding import TangentBound
@@ -139,7 +139,7 @@ def cover(
         >>> len(found.pieces), found.proof is not None
         (2, True)
     """
-    form = normal_form(Table(program))
+    form = normal_form(TermTable(program))
     spans = [box.span(number) for number in form.scaling.numbers]
     ends = tuple((_rational(low, up=False), _rational(high, up=True)) for low, high in spans)
     low, high = (np.array([_log(e[k]) for e in ends]) for k in (0, 1))

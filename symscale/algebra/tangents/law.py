@@ -8,7 +8,7 @@ import sympy as sp
 
 from symscale.algebra.sums.program import GeometricProgram
 from symscale.algebra.tangents.boxes import box_around
-from symscale.algebra.tangents.convex import Table
+from symscale.algebra.tangents.convex import TermTable
 from symscale.algebra.tangents.normal import Point, feasible_point
 from symscale.algebra.tangents.rounding import Rounding, TangentBound
 from symscale.errors import NoAnswerError
@@ -79,14 +79,16 @@ def local_law(program: GeometricProgram, values: Values, digits: int = 1) -> Loc
 
     Example:
         >>> from symscale.algebra.exact.domain import Domain
+        >>> from symscale.algebra.exact.monomial import Monomial
         >>> from symscale.language.symbols import symbols
         >>> N, J, K, L = symbols("N J K L")
         >>> terms = tuple(map(Monomial.of, (J/N, K*N, L)))
-        >>> law = local_law(GeometricProgram((N,), terms, (), Domain()), {J: 4, K: 9, L: 4})
-        >>> law.bound.value.expr, round(law.optimum, 6), law.gap < 1e-4
-        (8*J**(3/8)*K**(3/8)*L**(1/4)/3, 16.0, False)
+        >>> numbers = {J: sp.Integer(4), K: sp.Integer(9), L: sp.Integer(4)}
+        >>> law = local_law(GeometricProgram((N,), terms, (), Domain()), numbers)
+        >>> law.bound.powers.expr, round(law.optimum, 6), law.gap < 0.005
+        (J**(3/8)*K**(3/8)*L**(1/4), 16.0, True)
     """
-    table = Table(program)
+    table = TermTable(program)
     offsets = table.offsets(table.logarithms(values))
     found = table.solve(offsets)
     denominators = range(1, 10 ** min(digits, MOST_DIGITS) + 1)
@@ -106,7 +108,9 @@ def local_law(program: GeometricProgram, values: Values, digits: int = 1) -> Loc
     )
 
 
-def _spread(table: Table, values: Values, bound: TangentBound, program: GeometricProgram) -> Spread:
+def _spread(
+    table: TermTable, values: Values, bound: TangentBound, program: GeometricProgram
+) -> Spread:
     """At which share of random points around the numbers the bound is still close."""
     box = box_around(values, SPREAD_FACTOR, program.domain)
     sign = -1 if program.inverse else 1

@@ -13,7 +13,7 @@ from symscale.algebra.exact.elimination import echelon
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.exact.scalars import Rationals
 from symscale.algebra.sums.recession import reduce
-from symscale.algebra.tangents.convex import Array, Solution, Table
+from symscale.algebra.tangents.convex import Array, Solution, TermTable
 from symscale.algebra.tangents.numbers import Scaling, scaling_of
 from symscale.errors import NoAnswerError
 
@@ -35,7 +35,7 @@ class NormalForm:
         exponents: Of each term the powers of the numbers.
     """
 
-    table: Table
+    table: TermTable
     scaling: Scaling
     exponents: tuple[tuple[Fraction, ...], ...]
 
@@ -85,7 +85,7 @@ class NormalForm:
         )
 
 
-def normal_form(table: Table) -> NormalForm:
+def normal_form(table: TermTable) -> NormalForm:
     """Write a program in the numbers that decide it.
 
     Raises:
@@ -97,9 +97,9 @@ def normal_form(table: Table) -> NormalForm:
         >>> from symscale.language.symbols import symbols
         >>> x, a, b, c = symbols("N J K L")
         >>> terms = Monomial.of(a/x), Monomial.of(b*x), Monomial.of(c)
-        >>> form = normal_form(Table(GeometricProgram((x,), terms, (), Domain())))
+        >>> form = normal_form(TermTable(GeometricProgram((x,), terms, (), Domain())))
         >>> form.scaling.numbers[0].expr, [str(row[0]) for row in form.exponents]
-        (J*K/L**2, ['0', '1', '0'])
+        (J*K/L**2, ['1/2', '1/2', '0'])
     """
     program = table.program
     scaling = scaling_of(program, whole=True)
@@ -125,7 +125,7 @@ def normal_form(table: Table) -> NormalForm:
 
 
 def feasible_point(
-    table: Table, offsets: Array, coefficients: list[Monomial], room: float = _ROOM
+    table: TermTable, offsets: Array, coefficients: list[Monomial], room: float = _ROOM
 ) -> Point:
     """A point that satisfies every constraint exactly, nearly as good as the optimum.
 
@@ -164,7 +164,7 @@ def feasible_point(
     return found
 
 
-def _far_enough(table: Table, offsets: Array, x: Array) -> Array:
+def _far_enough(table: TermTable, offsets: Array, x: Array) -> Array:
     """A point moved along the direction in which terms vanish until they do not matter."""
     direction = reduce(table.program).direction
     if not direction:

@@ -55,8 +55,8 @@ def scaling_of(program: GeometricProgram, *, whole: bool = False) -> Scaling | N
         >>> x, a, b, c = symbols("N J K L")
         >>> terms = Monomial.of(a/x), Monomial.of(b*x), Monomial.of(c)
         >>> found = scaling_of(GeometricProgram((x,), terms, (), Domain()))
-        >>> found.front.expr, [k.expr for k in found.numbers], found.gauge[x].expr
-        (L, [J*K/L**2], J/L)
+        >>> found.front.expr, [k.expr for k in found.numbers]
+        (L, [J*K/L**2])
     """
     program = program if whole else reduce(program).program
     return _Rescaling(program).found() if program.objective else None

@@ -21,7 +21,7 @@ import sympy as sp
 from symscale.algebra.exact.elimination import echelon
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.exact.scalars import Rationals
-from symscale.algebra.tangents.convex import Array, Table
+from symscale.algebra.tangents.convex import Array, TermTable
 from symscale.errors import NoAnswerError
 
 OBJECTIVE = "objective"
@@ -118,7 +118,7 @@ class Rounding:
         shares: The shares to be near.
     """
 
-    def __init__(self, table: Table, shares: Array) -> None:
+    def __init__(self, table: TermTable, shares: Array) -> None:
         """Prepare the choices of shares that are rounded."""
         self._table = table
         self._own = shares
@@ -219,7 +219,7 @@ class Rounding:
         return sum(len(str(abs(e))) for e in near)
 
 
-def _shares(table: Table, found: _Rounded) -> dict[int, Fraction]:
+def _shares(table: TermTable, found: _Rounded) -> dict[int, Fraction]:
     """The rounded shares with those that follow from them, exactly.
 
     Raises:
@@ -238,7 +238,7 @@ def _shares(table: Table, found: _Rounded) -> dict[int, Fraction]:
     return {support[p]: r[-1] for p, r in zip(form.pivots, form.rows, strict=True)}
 
 
-def _bound_of(table: Table, shares: Mapping[int, Fraction], room: float) -> TangentBound:
+def _bound_of(table: TermTable, shares: Mapping[int, Fraction], room: float) -> TangentBound:
     """The bound that exact shares prove, its number rounded by no more than there is room.
 
     Raises:

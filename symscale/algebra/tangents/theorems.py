@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import sympy as sp
 
@@ -86,7 +87,7 @@ def _cut(tree: Cell | int, names: Sequence[str]) -> Cut | str:
 
 def _middle(found: PieceCover) -> Mapping[sp.Symbol, sp.Rational]:
     """Parameters in the middle of the box."""
-    middle = {}
+    middle: dict[Any, sp.Rational] = {}
     for s, (low, high) in found.box.ranges.items():
         near = sp.Rational(f"{math.sqrt(float(low) * float(high)):.6g}")
         middle[s] = near if low < near < high else low

@@ -9,7 +9,6 @@ from symscale.pages.formats.document import (
     Block,
     Cell,
     Column,
-    Equation,
     Formula,
     Heading,
     Inline,
@@ -148,9 +147,9 @@ def cover_blocks(found: ProblemAnswer) -> list[Block]:
     blocks: list[Block] = [Heading(f"Within {share}")]
     if cover.proof is not None:
         words += ["for all parameters with "]
-        for k, (value, (low, high)) in enumerate(zip(cover.numbers, cover.proof.ends, strict=True)):
-            words += [", " if k else "", Formula(symbols[k]), " = ", Formula(value), " from ",
-                      Number(low), " to ", Number(high)]
+        for k, (low, high) in enumerate(cover.proof.ends):
+            words += [", " if k else "", Formula(symbols[k]), " = ", Formula(cover.numbers[k]),
+                      " from ", Number(low), " to ", Number(high)]
         words += [": all of the box among them. The kernel shows it."]
     elif cover.seen is not None:
         seen = cover.seen
