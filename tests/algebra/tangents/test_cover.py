@@ -3,17 +3,18 @@
 import json
 import math
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 import sympy as sp
+
 from boxed_problems import PROBLEMS, case, moved
 from commands import answer as printed
 from commands import refusal, run
 from sampling import sample
-
 from symscale.algebra.certify.theorems import judged
 from symscale.algebra.certify.writer import CertificateWriter
 from symscale.algebra.sums.numeric import minimize
@@ -147,7 +148,7 @@ def test_printed_with_what_is_proved(tmp_path: Path) -> None:
     assert data["proved"] is True
     assert data["seen"] is None
     ends = [(p["from"], p["to"]) for p in data["pieces"]]
-    assert all(a[1] == pytest.approx(b[0]) for a, b in zip(ends, ends[1:], strict=False))
+    assert all(a[1] == pytest.approx(b[0]) for a, b in pairwise(ends))
 
 
 def test_the_box_of_the_file(tmp_path: Path) -> None:

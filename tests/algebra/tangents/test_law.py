@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 import sympy as sp
+
 from boxed_problems import PROBLEMS, case, moved
 from commands import answer as printed
 from commands import refusal
 from sampling import sample
-
 from symscale.algebra.certify.theorems import judged
 from symscale.algebra.certify.writer import CertificateWriter
 from symscale.algebra.sums.numeric import minimize
@@ -24,7 +24,7 @@ from symscale.kernel.check import check
 
 LAWS = ("h-infadj", "h-infer2", "x-strong")
 READ = {
-    "h-infadj": (5, 2), "h-infer2": (3, 4), "x-strong": (9, 5),
+    "h-infadj": (5, 2), "h-infer2": (3, 4), "x-strong": (9, 5)
 }
 """One power of each, which a hand count of shares gives: of B_, of L, of C."""
 

@@ -56,7 +56,7 @@ def test_the_optimum_over_its_front_depends_on_the_numbers_alone(name: str) -> N
 @pytest.mark.parametrize("name", COUNTS)
 def test_no_number_is_too_many(name: str) -> None:
     """Each of them alone, changed, changes the quotient: the gradients are independent."""
-    program, values = case(name)
+    program, _ = case(name)
     found = scaling(program)
     symbols = list(program.parameters)
     powers = np.array([[float(k.exponent(s)) for s in symbols] for k in found.numbers])
