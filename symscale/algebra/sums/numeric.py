@@ -4,7 +4,7 @@ It uses SciPy and no closed form, so that it checks them. SciPy takes a second t
 import: who asks for a number imports this module then.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,23 +13,14 @@ import sympy as sp
 from scipy.optimize import linprog
 from scipy.optimize import minimize as slsqp
 
-from symscale.algebra.exact.combinations import Terms
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.sums.program import GeometricProgram
-from symscale.algebra.sums.values import signed_terms
 from symscale.errors import InfeasibleError, NoAnswerError, UnboundedError
 
 _REACH = 600.0  # natural logarithms of variables stay within it, beyond the coefficients'
 _EXCESS = 1e-9  # of the logarithm of a sum that is to be at most 1
 _LARGEST = 700.0  # logarithm that a float can hold
 _RESTARTS = 6  # searches in a row, each from the point of the last
-_POINTS = 3000  # tried for the sake of margins; the best are improved
-_REACHES = (1.0, 3.0, 7.0)  # natural logarithms of parameters that they reach
-_CLIMBS, _STEPS = 6, 25
-_AMPLE = 0.5  # a margin that needs no improvement
-_FAR = 30.0  # natural logarithms of parameters stay within it
-
-Values = Mapping[sp.Symbol, sp.Rational]
 
 
 @dataclass(frozen=True)
@@ -293,122 +284,3 @@ def _verdict(program: GeometricProgram, rows: LogProgram, best: np.ndarray) -> N
     value = float(np.exp(size))
     point = {v: float(np.exp(t)) for v, t in zip(program.variables, best, strict=True)}
     return NumericalOptimum(1 / value if program.inverse else value, point)
-
-def greatest_margins(
-    conditions: Sequence[Terms], parameters: Sequence[sp.Symbol], given: Values
-) -> Iterator[dict[sp.Symbol, float]]:
-    """Parameters at which all sums are above zero, by margins that a search made large.
-
-    The margin of a sum is the logarithm of its positive terms over its negative ones. Of
-    many points the best are improved: each step raises the least margin as far as the
-    margins' slopes say, in a linear program.
-
-    Args:
-        conditions: The sums; sums within them have to be among them.
-        parameters: What is searched for.
-        given: Values of exponent symbols.
-
-    Example:
-        >>> from symscale.language.symbols import symbols
-        >>> a, b = symbols("J K")
-        >>> one = sp.Integer(1)
-        >>> sums = [((one, Monomial.of(a)), (-one, Monomial.of(b)), (-one, Monomial.of(a*b)))]
-        >>> point = next(greatest_margins(sums, (a, b), {}))
-        >>> point[a] > point[b] + point[a]*point[b]
-        True
-    """
-    count = len(parameters)
-    if not count:
-        return
-    margins = _Margins(conditions, parameters, given)
-    spread = np.random.default_rng(0).uniform(-1.0, 1.0, (_POINTS, count))
-    spread *= np.repeat(_REACHES, -(-_POINTS // len(_REACHES)))[:_POINTS, None]
-    least = margins.least(spread.T)
-    for k in np.argsort(-least)[:_CLIMBS]:
-        x = margins.nearer(margins.climbed(spread[k]))
-        if margins.least(x[:, None])[0] > 0:
-            yield {s: float(np.exp(v)) for s, v in zip(parameters, x, strict=True)}
-
-
-class _Margins:
-    """How far sums are above zero, in logarithms of parameters; a column is a point."""
-
-    def __init__(
-        self, conditions: Sequence[Terms], parameters: Sequence[sp.Symbol], given: Values
-    ) -> None:
-        self._rows = dict(zip(parameters, range(len(parameters)), strict=True))
-        self._given: dict[Any, sp.Rational] = dict(given)
-        self._conditions = [c for c in conditions if any(q.xreplace(dict(given)) < 0 for q, _ in c)]
-
-    def least(self, x: np.ndarray) -> np.ndarray:
-        """The least margin at each point; a sum that is not defined there does not count."""
-        found = self.of(x)
-        return np.min(np.nan_to_num(found, nan=np.inf), axis=0, initial=_REACHES[-1])
-
-    def of(self, x: np.ndarray) -> np.ndarray:
-        """The margin of each sum at each point."""
-        known: dict[Any, np.ndarray] = {}
-        return np.array([np.subtract(*self._sides(c, x, known)) for c in self._conditions])
-
-    def climbed(self, x: np.ndarray) -> np.ndarray:
-        """A point of greater least margin."""
-        n, reach = len(x), 2.0
-        best = self.least(x[:, None])[0]
-        for _ in range(_STEPS):
-            if reach < 1e-3 or best >= _AMPLE:
-                break
-            around = self.of(np.column_stack([x, x[:, None] + 1e-6 * np.eye(n)]))
-            rows = np.isfinite(around).all(axis=1)
-            values, slopes = around[rows, 0], (around[rows, 1:] - around[rows, :1]) / 1e-6
-            # value + slope*d >= s, and s is to be as large as possible
-            found = linprog(
-                [0.0] * n + [-1.0], np.column_stack([-slopes, np.ones(len(values))]), values,
-                bounds=[(max(-reach, -_FAR - v), min(reach, _FAR - v)) for v in x] + [(None, None)],
-            )
-            if found.x is None:
-                break
-            moved = x + found.x[:n]
-            better = self.least(moved[:, None])[0]
-            if better > best + 1e-9:
-                x, best = moved, better
-            else:
-                reach /= 4
-        return x
-
-    def nearer(self, x: np.ndarray) -> np.ndarray:
-        """A point between the middle and this one that is not much worse."""
-        scaled = np.outer(x, np.linspace(0.05, 1.0, 20))
-        least = self.least(scaled)
-        return np.asarray(scaled[:, int(np.argmax(least >= least[-1] / 2))])
-
-    def _sides(
-        self, terms: Terms, x: np.ndarray, known: dict[Any, np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The logarithms of the positive and of the negative terms."""
-        sides: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
-        for c, m in terms:
-            number = float(c.xreplace(self._given))
-            if number:
-                sides[number < 0].append(np.log(abs(number)) + self._log(m, x, known))
-        above, below = (
-            np.logaddexp.reduce(np.array(side)) if side else np.full(x.shape[1], -np.inf)
-            for side in sides
-        )
-        return above, below
-
-    def _log(self, monomial: Monomial, x: np.ndarray, known: dict[Any, np.ndarray]) -> np.ndarray:
-        total = np.zeros(x.shape[1])
-        for atom, exponent in monomial.powers:
-            if atom not in known:
-                known[atom] = self._atom(atom, x, known)
-            total = total + float(exponent.xreplace(self._given)) * known[atom]
-        return total
-
-    def _atom(self, atom: Any, x: np.ndarray, known: dict[Any, np.ndarray]) -> np.ndarray:
-        if atom in self._rows:
-            return np.asarray(x[self._rows[atom]])
-        if not atom.is_Add:
-            return np.full(x.shape[1], float(sp.log(atom.xreplace(self._given)).evalf(20)))
-        above, below = self._sides(signed_terms(atom), x, known)
-        with np.errstate(invalid="ignore"):
-            return np.where(above > below, above + np.log1p(-np.exp(below - above)), np.nan)
