@@ -4,6 +4,7 @@ The laws are checked on random monomials; values and comparisons against mpmath 
 many digits.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from sampling import examples
 from symscale.algebra.exact.monomial import ONE, Monomial, canonical_exponent, common_factor
+from symscale.algebra.exact.primes import prime_factors
 from symscale.errors import FormulaError
 from symscale.language.symbols import symbols
 
@@ -358,3 +360,13 @@ def test_equal_exponents_are_identical(
 ) -> None:
     assert canonical_exponent(build(alpha)) == canonical_exponent(same(alpha))
     assert canonical_exponent(sp.Float("0.25")) == sp.Rational(1, 4)
+
+
+def test_large_numbers_have_factors_whatever_was_factored_before() -> None:
+    """SymPy remembers factors of numbers too large to be finished, and trips over them."""
+    rest = 1056116527936538303717
+    for number in (299735901172464204805435218003451926056424924341721961314616789,
+                   12 * rest, 12 * rest**2, 2**200 * 3, (2**31 - 1) * 65537 * 2**40):
+        factors = prime_factors(number)
+        assert math.prod(p**k for p, k in factors.items()) == number
+    assert prime_factors(12 * rest**2) == {2: 2, 3: 1, rest: 2}
