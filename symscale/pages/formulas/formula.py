@@ -15,6 +15,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.relational import Relational
 from sympy.printing.latex import LatexPrinter
+from sympy.printing.printer import Printer
 from sympy.printing.str import StrPrinter
 
 from symscale.algebra.exact.monomial import Monomial
@@ -36,7 +37,21 @@ _MOST_CONDITION_DIGITS = 30  # of those in a condition
 _NAME = re.compile(r"(?<![\w])(?:[A-Za-z]+_\w+|alpha|tau)(?![\w-])")
 
 
-class _Text(StrPrinter):
+class PlusFirst(Printer):
+    """A printer that begins a sum with what is added: a - b, not -b + a."""
+
+    def _as_ordered_terms(self, expr: sp.Add, order: str | None = None) -> list[sp.Expr]:
+        printer: Any = super()
+        terms = list(printer._as_ordered_terms(expr, order=order))
+        first = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
+        return [first, *(t for t in terms if t is not first)]
+
+
+class _Latex(PlusFirst, LatexPrinter):
+    """SymPy's LaTeX."""
+
+
+class _Text(PlusFirst, StrPrinter):
     """SymPy's text with ^ for powers."""
 
     def _print_Pow(self, expr: sp.Pow, rational: bool = False) -> str:  # noqa: N802
@@ -254,7 +269,8 @@ def symbols_in(text: str) -> list[str | sp.Symbol]:
 
 
 def _sympy_latex(expr: sp.Basic) -> str:
-    return LatexPrinter({"symbol_names": symbol_latex(expr.free_symbols)}).doprint(expr)
+    printer: Any = _Latex  # SymPy has no types
+    return str(printer({"symbol_names": symbol_latex(expr.free_symbols)}).doprint(expr))
 
 
 def _factor_order(power: tuple[sp.Expr, sp.Expr]) -> tuple[str, str]:

@@ -21,6 +21,7 @@ from symscale.language.letters import ACCENTS, GREEK, SIGNS, Typeset, name_parts
 from symscale.pages.formulas.exponents import decimal_text, tidy_exponent
 from symscale.pages.formulas.formula import (
     Compared,
+    PlusFirst,
     as_monomial,
     factors_of,
     integer_parts,
@@ -37,7 +38,7 @@ _TIMES = "&#8290;"
 _SPACE = '<mspace width="0.17em"/>'
 
 
-class _Presentation(MathMLPresentationPrinter):
+class _Presentation(PlusFirst, MathMLPresentationPrinter):
     """SymPy's printer, with the symbols of the notation."""
 
     def _print_Symbol(self, sym: sp.Symbol, style: str = "plain") -> Element:  # noqa: N802
