@@ -215,16 +215,6 @@ class ProblemAnswer(Answer):
             return None
 
     @cached_property
-    def integers(self) -> "IntegerOptimum | None":
-        """The best whole numbers of the variables marked integer, at the numbers given."""
-        marked = [q.symbol for q in self.problem.variables if q.integer]
-        if not marked or self.numerical is None or self.status != "optimal":
-            return None
-        from symscale.algebra.optimum.integers import best_integers
-
-        return best_integers(self.program, self.values, marked)
-
-    @cached_property
     def scaling(self) -> Scaling | None:
         """What decides the optimum: a product of powers times F of dimensionless numbers.
 
@@ -246,6 +236,16 @@ class ProblemAnswer(Answer):
             return local_law(self.program, numbers, self.digits or 1)
         except NoAnswerError:
             return None
+
+    @cached_property
+    def integers(self) -> "IntegerOptimum | None":
+        """The best whole numbers of the variables marked integer, at the numbers given."""
+        marked = [q.symbol for q in self.problem.variables if q.integer]
+        if not marked or self.numerical is None or self.status != "optimal":
+            return None
+        from symscale.algebra.optimum.integers import best_integers
+
+        return best_integers(self.program, self.values, marked)
 
     @cached_property
     def enclosure(self) -> tuple[mp.mpf | None, mp.mpf | None]:

@@ -43,9 +43,8 @@ from symscale.problems.sweep import Axis, Segment, SweptAnswer
 
 def problem_document(found: ProblemAnswer, sweeps: Sweeps) -> Document:
     """A problem's answer: optimum, pieces, variables, sensitivity, what was given, sources."""
-    blocks: list[Block] = [
-        Heading("Answer"), *_headline(found), *law_blocks(found), *cover_blocks(found)
-    ]
+    blocks: list[Block] = [Heading("Answer"), *_headline(found)]
+    blocks += [*law_blocks(found), *cover_blocks(found)]
     for piece in found.pieces:
         blocks += _piece(found, piece)
     blocks += _bounds(found)
