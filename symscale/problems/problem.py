@@ -157,6 +157,19 @@ class Problem:
         return {name: tuple(dict.fromkeys(counted)) for name, counted in found.items() if counted}
 
     @cached_property
+    def divisors(self) -> tuple[sp.Expr, ...]:
+        """Differences in the variables that something is divided by: taken to be positive."""
+        unknowns = {q.symbol for q in self.variables}
+        sides = [self.objective, *(e for r in self.relations for e in (r.left, r.right))]
+        found = {
+            power.base
+            for side in sides for power in self.spelled_out(side).atoms(sp.Pow)
+            if power.exp.is_negative and power.base.is_Add and power.base.free_symbols & unknowns
+            and any(t.could_extract_minus_sign() for t in power.base.args)
+        }
+        return tuple(sorted(found, key=str))
+
+    @cached_property
     def units(self) -> dict[sp.Symbol, Unit]:
         """The unit of each symbol."""
         entries = [q.entry for q in (*self.variables, *self.parameters)]

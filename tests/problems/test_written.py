@@ -279,3 +279,28 @@ def test_ways_to_write_a_root(power: str) -> None:
         '[[constraints]]\nexpression = "x <= k**0.5"\n'
     ).pieces
     assert str(piece.expr) == "c/k**(1/4)"
+
+
+# Division by a difference
+
+
+def test_a_delay_of_a_queue() -> None:
+    """min c m + h/(m - l) is c l + 2 sqrt(c h): by the derivative in m - l."""
+    text = (
+        'minimize = "c*m + h/(m - l)"\n[parameters]\nc = {}\nh = {}\nl = {}\n[variables]\nm = {}\n'
+    )
+    for c, h, rate in ((1, 2, 3), (0.3, 11, 0.7), (40, 0.02, 5)):
+        found = solved(text, f"c={c}", f"h={h}", f"l={rate}")
+        best = c * rate + 2 * math.sqrt(c * h)
+        assert found.numerical is not None
+        assert found.numerical.value == pytest.approx(best, rel=1e-7)
+    assert "taken to be positive" in printed(found)
+
+
+def test_a_bound_on_a_delay() -> None:
+    found = solved(
+        'minimize = "m"\n[parameters]\nT = {}\nl = {}\n[variables]\nm = {}\n'
+        '[[constraints]]\nname = "delay"\nexpression = "1/(m - l) <= T"\n', "T=0.5", "l=3",
+    )
+    assert found.exact
+    assert value(found) == pytest.approx(5, rel=1e-12)

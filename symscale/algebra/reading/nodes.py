@@ -3,7 +3,8 @@
 Maxima on the smaller side and minima on the greater one are split exactly, by an auxiliary
 variable where they stand within a sum. A power of a sum is taken to the root where it is a
 factor of its side, and gets an auxiliary variable otherwise: `sqrt(S + y) + x <= c` holds where
-`s + x <= c` and `S + y <= s**2` for some s.
+`s + x <= c` and `S + y <= s**2` for some s. So does one over a difference, as of a queue's delay
+`1/(m - l)`: that it is at most s says that `1/s + l <= m`.
 """
 
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from typing import TypeAlias
 import sympy as sp
 
 from symscale.algebra.reading.scope import Scope
+from symscale.algebra.reading.terms import require_positive
 from symscale.errors import FormulaError
 
 Pair: TypeAlias = tuple[sp.Expr, sp.Expr]
@@ -115,12 +117,27 @@ class Splitter:
 
 
 def special_nodes(expr: sp.Expr, scope: Scope) -> list[sp.Expr]:
-    """The maxima and minima, and the powers of sums of unknowns that are no whole ones."""
+    """The maxima and minima, and the powers of sums of unknowns that have to be replaced.
+
+    These are the ones that are no whole powers, and those by which something is divided that
+    may be below zero.
+    """
     return [
         node for node in expr.atoms(sp.Max, sp.Min, sp.Pow)
         if isinstance(node, sp.Max | sp.Min)
-        or (node.base.is_Add and not node.exp.is_Integer and scope.varies(node.base))
+        or (node.base.is_Add and scope.varies(node.base)
+            and (not node.exp.is_Integer or _divides_by_difference(node, scope)))
     ]
+
+
+def _divides_by_difference(node: sp.Pow, scope: Scope) -> bool:
+    if not node.exp.is_negative:
+        return False
+    try:
+        require_positive(node.base, scope)
+    except FormulaError:
+        return True
+    return False
 
 
 def _alternatives(expr: sp.Expr, kind: type[sp.Expr]) -> list[sp.Expr]:
@@ -149,7 +166,8 @@ def _rooted(low: sp.Expr, high: sp.Expr, scope: Scope) -> Pair | None:
     if len(powers) != 1:
         return None
     ((base, exponent, side),) = powers
-    if abs(exponent) == 1 or not (exponent.is_positive or exponent.is_negative):
+    divides = exponent == -1 and side > 0 and _divides_by_difference(base**exponent, scope)
+    if (abs(exponent) == 1 and not divides) or not (exponent.is_positive or exponent.is_negative):
         return None
     above = low / base**exponent if side > 0 else low
     beneath = high if side > 0 else high / base**-exponent
@@ -157,7 +175,10 @@ def _rooted(low: sp.Expr, high: sp.Expr, scope: Scope) -> Pair | None:
         rest = (scope.product(above) / scope.product(beneath)) ** (-1 / exponent)
         # That a sum is at least something positive says that it is positive. Else it must be
         # known: below zero an even power rises again, and there are no roots.
-        says = exponent.is_negative and (not exponent.is_Integer or (side < 0 and exponent.is_odd))
+        # What something is divided by is taken to be positive, and the answer says so.
+        says = divides or exponent.is_negative and (
+            not exponent.is_Integer or (side < 0 and exponent.is_odd)
+        )
         if not says and scope.sign(base) <= 0:
             return None
     except FormulaError:

@@ -66,6 +66,7 @@ def _data(found: ProblemAnswer, sweeps: Sweeps) -> dict[str, Json]:
             }
             for r in problem.all_relations
         ],
+        "taken_positive": [formula_data(e) for e in problem.divisors],
         "pieces": [_piece_data(found, p) for p in found.pieces],
         "limit": {
             "value": None if value is None else number(value),

@@ -50,6 +50,9 @@ def given(found: ProblemAnswer, references: References) -> list[Block]:
         for r in problem.all_relations
     )
     blocks.append(Table(columns, relations))
+    for divisor in problem.divisors:
+        blocks.append(paragraph("Something is divided by ", Formula(divisor),
+                                ", which is taken to be positive."))
     for name, counted in problem.counted_literals.items():
         for literal in counted:
             blocks.append(paragraph(f"In {name} the number {literal.number} of ",
