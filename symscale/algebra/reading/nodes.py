@@ -176,9 +176,9 @@ def _rooted(low: sp.Expr, high: sp.Expr, scope: Scope) -> Pair | None:
         # That a sum is at least something positive says that it is positive. Else it must be
         # known: below zero an even power rises again, and there are no roots.
         # What something is divided by is taken to be positive, and the answer says so.
-        says = divides or exponent.is_negative and (
+        says = divides or (exponent.is_negative and (
             not exponent.is_Integer or (side < 0 and exponent.is_odd)
-        )
+        ))
         if not says and scope.sign(base) <= 0:
             return None
     except FormulaError:
