@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+import mpmath as mp
 import numpy as np
 import sympy as sp
 
-from symscale.algebra.exact.monomial import Monomial
+from symscale.algebra.exact.monomial import DIGITS, Monomial
 from symscale.algebra.sums.program import GeometricProgram
 from symscale.algebra.sums.recession import reduce
 from symscale.errors import InfeasibleError, NoAnswerError
@@ -104,7 +105,7 @@ class TermTable(_LogSums):
         atoms = tuple(sorted({a for c in coefficients for a in c.atoms}, key=str))
         self.program, self.terms, self.atoms = program, terms, atoms
         self.powers = _exponents(coefficients, atoms)
-        self.numbers = np.array([_log(c.coefficient) for c in coefficients])
+        self.numbers = np.array([logarithm_of(c.coefficient) for c in coefficients])
         self.rays: list[Array] = []
 
     @property
@@ -128,7 +129,7 @@ class TermTable(_LogSums):
         Raises:
             FormulaError: If a sum that stands as a factor is not positive there.
         """
-        return np.array([_log(Monomial.from_powers({a: sp.Integer(1)}), values)
+        return np.array([logarithm_of(Monomial.from_powers({a: sp.Integer(1)}), values)
                          for a in self.atoms])
 
     def offsets(self, parameters: Array) -> Array:
@@ -186,10 +187,12 @@ def _exponents(terms: list[Monomial], atoms: tuple[sp.Expr, ...]) -> Array:
     ).reshape(len(terms), len(atoms))
 
 
-def _log(monomial: Monomial, values: Mapping[sp.Symbol, sp.Rational] | None = None) -> float:
-    import mpmath as mp
-
-    return float(mp.log(monomial.evaluate(values or {})))
+def logarithm_of(
+    monomial: Monomial, values: Mapping[sp.Symbol, sp.Rational] | None = None
+) -> float:
+    """The logarithm of a product of powers at given parameters."""
+    with mp.workdps(DIGITS):  # with fewer than the number has, mpmath's is wrong beside powers of 2
+        return float(mp.log(monomial.evaluate(values or {})))
 
 
 def _entropy(x: Array) -> Array:

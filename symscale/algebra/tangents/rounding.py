@@ -21,7 +21,7 @@ import sympy as sp
 from symscale.algebra.exact.elimination import echelon
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.exact.scalars import Rationals
-from symscale.algebra.tangents.convex import Array, TermTable
+from symscale.algebra.tangents.convex import Array, TermTable, logarithm_of
 from symscale.errors import NoAnswerError
 
 OBJECTIVE = "objective"
@@ -66,7 +66,7 @@ class TangentBound:
 
     def logarithm(self, values: Mapping[sp.Symbol, sp.Rational]) -> float:
         """The logarithm of the bound at given parameters."""
-        return float(mp.log(self.value.evaluate(values)))
+        return logarithm_of(self.value, values)
 
     def at(self, offsets: Array) -> float:
         """The logarithm of the bound on the least sum at logarithms of the coefficients."""

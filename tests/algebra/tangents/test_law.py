@@ -136,6 +136,18 @@ def test_printed_where_no_closed_form_rules(tmp_path: Path) -> None:
     assert exact["local_law"] is None
 
 
+def test_logarithms_beside_powers_of_two(tmp_path: Path) -> None:
+    """1/(2 sqrt(A B)) at A = B = 2 is 1/4 but for the thirtieth digit."""
+    file = tmp_path / "inverse.toml"
+    file.write_text(
+        'maximize = "1/(A*x + B/x)"\n[parameters]\nA = {default = 2}\nB = {default = 2}\n'
+        '[variables]\nx = {}\n'
+    )
+    data = json.loads(printed("solve", str(file), "--digits", "1", "--format", "json"))
+    assert data["local_law"]["gap"] < 1e-9
+    assert data["local_law"]["value"] == pytest.approx(0.25)
+
+
 @pytest.mark.parametrize("digits", ["0", "4", "-1"])
 def test_digits_out_of_range(digits: str) -> None:
     file = str(PROBLEMS / "h-infadj.toml")

@@ -84,7 +84,7 @@ def test_declared_bounds_count() -> None:
     assert free is not None
     assert tied is not None
     assert [len(s.numbers) for s in (free, tied)] == [0, 1]
-    assert tied.numbers[0].expr == sp.sympify("a/b", {str(s): s for s in free.front.atoms})
+    assert str(tied.numbers[0].expr) == "a/b"
 
 
 def test_exponents_may_be_symbols() -> None:
