@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import mpmath as mp
 import sympy as sp
 from sympy.core.relational import Relational
 
@@ -169,8 +168,7 @@ def _test(
     if any(a.free_symbols for a in rest.atoms):  # a sum with a swept parameter in it
         expr = sp.lambdify(list(symbols), ratio.expr.evalf(17), "numpy", cse=True)
         return lambda *v: np.asarray(expr(*v) <= 1 + _ROUNDING)
-    with mp.workdps(25):
-        offset = float(mp.log(rest.evaluate({})))
+    offset = float(rest.logarithm({}))
     powers = [float(swept.exponent(s)) for s in symbols]
 
     def below(*values: "np.ndarray") -> "np.ndarray":

@@ -223,6 +223,21 @@ class Monomial:
                 total *= base ** _number(exponent, values)
             return total
 
+    def logarithm(self, values: Mapping[sp.Symbol, sp.Expr]) -> mp.mpf:
+        """Return the natural logarithm of its value.
+
+        Raises:
+            FormulaError: If a symbol has no value.
+
+        Example:
+            >>> from symscale.language.symbols import symbol
+            >>> N = symbol("N")
+            >>> mp.nstr(Monomial.of(N**2).logarithm({N: sp.Rational(1, 2)}), 6)
+            '-1.38629'
+        """
+        with mp.workdps(DIGITS):  # with fewer than a number has, mpmath errs beside powers of 2
+            return mp.log(self.evaluate(values))
+
     def compare_one(self, values: Mapping[sp.Symbol, sp.Expr] | None = None) -> int:
         """Return the exact sign of (itself - 1) at rational `values`: -1, 0 or 1.
 

@@ -126,15 +126,14 @@ def special_nodes(expr: sp.Expr, scope: Scope) -> list[sp.Expr]:
         node for node in expr.atoms(sp.Max, sp.Min, sp.Pow)
         if isinstance(node, sp.Max | sp.Min)
         or (node.base.is_Add and scope.varies(node.base)
-            and (not node.exp.is_Integer or _divides_by_difference(node, scope)))
+            and (not node.exp.is_Integer
+                 or (node.exp.is_negative and _may_be_negative(node.base, scope))))
     ]
 
 
-def _divides_by_difference(node: sp.Pow, scope: Scope) -> bool:
-    if not node.exp.is_negative:
-        return False
+def _may_be_negative(base: sp.Expr, scope: Scope) -> bool:
     try:
-        require_positive(node.base, scope)
+        require_positive(base, scope)
     except FormulaError:
         return True
     return False
@@ -166,7 +165,7 @@ def _rooted(low: sp.Expr, high: sp.Expr, scope: Scope) -> Pair | None:
     if len(powers) != 1:
         return None
     ((base, exponent, side),) = powers
-    divides = exponent == -1 and side > 0 and _divides_by_difference(base**exponent, scope)
+    divides = exponent == -1 and side > 0 and _may_be_negative(base, scope)
     if (abs(exponent) == 1 and not divides) or not (exponent.is_positive or exponent.is_negative):
         return None
     above = low / base**exponent if side > 0 else low

@@ -254,7 +254,7 @@ class Requirement:
             sign = self.ratio.compare_one(values)
         except FormulaError:
             try:
-                gap = mp.log(self.ratio.evaluate(values))
+                gap = self.ratio.logarithm(values)
             except FormulaError:
                 return False  # a sum is not positive there
             sign = 0 if abs(gap) < mp.mpf("1e-25") else int(mp.sign(gap))

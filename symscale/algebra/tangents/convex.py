@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-import mpmath as mp
 import numpy as np
 import sympy as sp
 
-from symscale.algebra.exact.monomial import DIGITS, Monomial
+from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.sums.program import GeometricProgram
 from symscale.algebra.sums.recession import reduce
 from symscale.errors import InfeasibleError, NoAnswerError
@@ -191,8 +190,7 @@ def logarithm_of(
     monomial: Monomial, values: Mapping[sp.Symbol, sp.Rational] | None = None
 ) -> float:
     """The logarithm of a product of powers at given parameters."""
-    with mp.workdps(DIGITS):  # with fewer than the number has, mpmath's is wrong beside powers of 2
-        return float(mp.log(monomial.evaluate(values or {})))
+    return float(monomial.logarithm(values or {}))
 
 
 def _entropy(x: Array) -> Array:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import mpmath as mp
 import sympy as sp
 
 from symscale.errors import InputError
@@ -54,7 +53,7 @@ def _curve(axes: Any, answer: CliffsAnswer, shade: str) -> None:
     T = symbol("T")
     # Each piece is a power of T: its logarithm is a straight line.
     lines = [
-        (float(mp.log(p.bound.evaluate({**known, T: sp.Integer(1)}))), float(p.bound.exponent(T)))
+        (float(p.bound.logarithm({**known, T: sp.Integer(1)})), float(p.bound.exponent(T)))
         for p in answer.limit.pieces
     ]
     curve = [math.exp(min(c + slope * math.log(x) for c, slope in lines)) for x in xs]

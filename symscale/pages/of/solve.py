@@ -86,6 +86,8 @@ def _headline(found: ProblemAnswer) -> list[Block]:
                 paragraph(f"Here the {bound} bound is ", shown, f": {ruling.name}. ",
                           *_approach(ruling.direction), ".")
             )
+        if found.limit is None and len(found.pieces) > 1:
+            blocks.append(_equation(found, ruling))
     if found.numerical is not None:
         blocks.append(
             paragraph(
@@ -128,9 +130,7 @@ def _moves(direction: Mapping[sp.Symbol, sp.Rational]) -> list[Inline]:
 def _piece(found: ProblemAnswer, piece: AnswerPiece) -> list[Block]:
     mark = " (rules here)" if found.ruling is piece else ""
     blocks: list[Block] = [Heading(f"{piece.name}{mark}", 3)]
-    kinds: dict[str, Any] = {"minimize": sp.Gt, "maximize": sp.Lt}
-    kind = sp.Eq if piece.status == "optimal" else kinds[found.problem.sense]
-    blocks.append(Equation(kind(found.problem.objective, piece.expr, evaluate=False)))
+    blocks.append(_equation(found, piece))
     rows: list[tuple[Cell, ...]] = []
     value = value_of(found, piece)
     if value is not None:
@@ -147,6 +147,12 @@ def _piece(found: ProblemAnswer, piece: AnswerPiece) -> list[Block]:
         rows.append(("no optimum", _approach(piece.direction)))
     blocks.append(Table((Column(""), Column("", wrap=True, share=0.75)), tuple(rows)))
     return blocks
+
+
+def _equation(found: ProblemAnswer, piece: AnswerPiece) -> Equation:
+    kinds: dict[str, Any] = {"minimize": sp.Gt, "maximize": sp.Lt}
+    kind = sp.Eq if piece.status == "optimal" else kinds[found.problem.sense]
+    return Equation(kind(found.problem.objective, piece.expr, evaluate=False))
 
 
 def _all(relations: Sequence[Relational]) -> list[Inline]:
@@ -209,9 +215,11 @@ def _variables(found: ProblemAnswer) -> list[Block]:
                 there = _between(ends, found.values, q.entry.unit) if rules else ""
                 rows.append((Formula(q.symbol), piece.name, _anything(ends), there))
                 continue
-            for place in piece.places or (AnswerPlace((), piece.point),):
-                if q.symbol not in place.point:
-                    continue
+            places = [p for p in piece.places or (AnswerPlace((), piece.point),)
+                      if q.symbol in p.point]
+            if len({p.point[q.symbol] for p in places}) == 1:
+                places = [AnswerPlace((), places[0].point)]
+            for place in places:
                 expr = place.point[q.symbol]
                 optimum: list[Inline] = [Formula(expr)]
                 optimum += [" where ", *_all(place.region)] if place.region else []
