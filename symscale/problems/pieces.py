@@ -16,7 +16,7 @@ from symscale.algebra.products.points import points_in
 from symscale.algebra.products.ranges import fixed_products, open_variables, ranges
 from symscale.algebra.sums.piece import SumPiece
 from symscale.algebra.sums.program import GeometricProgram
-from symscale.errors import NoAnswerError, SymscaleError
+from symscale.errors import FormulaError, NoAnswerError, SymscaleError
 
 Values = Mapping[sp.Symbol, sp.Rational]
 _ROUNDING = mp.mpf("1e-20")
@@ -132,10 +132,24 @@ class AnswerPiece:
     @cached_property
     def slopes(self) -> Mapping[sp.Symbol, sp.Expr]:
         """The power by which it changes with each parameter, as expressions."""
-        symbols: Any = self.expr.free_symbols
+        symbols: Any = sorted(self.expr.free_symbols, key=str)
+        table = _powers(self.expr)
         return {
-            s: sp.simplify(s * sp.diff(self.expr, s) / self.expr) for s in sorted(symbols, key=str)
+            s: table[s] if s in table else sp.simplify(s * sp.diff(self.expr, s) / self.expr)
+            for s in symbols
         }
+
+
+def _powers(expr: sp.Expr) -> Mapping[sp.Expr, sp.Expr]:
+    """The rational powers of symbols that occur nowhere else in a product."""
+    try:
+        powers = Monomial.of(expr).powers
+    except FormulaError:
+        return {}
+    elsewhere = set().union(*(e.free_symbols for _, e in powers), *(
+        a.free_symbols for a, _ in powers if not a.is_Symbol
+    ))
+    return {a: e for a, e in powers if a.is_Symbol and e.is_Rational and a not in elsewhere}
 
 
 def number_of(expr: sp.Expr, values: Values) -> mp.mpf | None:

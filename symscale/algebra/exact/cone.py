@@ -4,7 +4,8 @@ The dual of a log-linear program is {y >= 0 : M y = 0} after homogenisation. Its
 extreme rays are the dual vertices (certificates of pieces) and dual rays
 (certificates of infeasibility). Rows are taken in one at a time; every pair of
 adjacent rays on either side of the new hyperplane gives a new ray. Two rays are
-adjacent when no third one has its support within the union of theirs.
+adjacent when no third one has its support within the union of theirs. Many rays of whole
+numbers are held in arrays, see `wide_cone`.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from symscale.algebra.exact.domain import IndeterminateSignError
-from symscale.algebra.exact.scalars import Scalars
+from symscale.algebra.exact.scalars import Rationals, Scalars
 from symscale.errors import TooLargeError
 
-MAX_RAYS = 200_000
+MAX_RAYS = 30_000
+_MANY = 150  # rays from which on arrays are faster, the import of NumPy included
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ def extreme_rays(
     waiting = [row for row in rows if any(row)]
     done = 0
     while waiting:
+        if len(rays) > _MANY and isinstance(scalars, Rationals):
+            return _in_arrays(waiting, rays, done, max_rays, progress)
         index, values, signs = _cheapest(waiting, rays, scalars)
         waiting.pop(index)
         done += 1
@@ -66,6 +70,24 @@ def extreme_rays(
         if progress is not None:
             progress(done, len(rays))
     return rays
+
+
+def _in_arrays(
+    rows: list[Sequence[Any]], rays: list[Ray], done: int, max_rays: int,
+    progress: Callable[[int, int], None] | None,
+) -> list[Ray]:
+    """Take in the rows that are left, with the rays as arrays."""
+    from symscale.algebra.exact.wide_cone import CrowdedError, cut_down  # loads NumPy
+
+    try:
+        found = cut_down(rows, [ray.entries for ray in rays], done, max_rays, progress)
+    except CrowdedError:
+        raise _too_many(max_rays) from None
+    return [Ray(e, sum(1 << j for j, x in enumerate(e) if x)) for e in found]
+
+
+def _too_many(max_rays: int) -> TooLargeError:
+    return TooLargeError(f"the exact solution needs more than {max_rays} intermediate rays")
 
 
 def _cheapest(
@@ -125,7 +147,5 @@ def _cut(
             ]
             kept.append(Ray(tuple(scalars.reduce(entries)), union))
             if len(kept) > max_rays:
-                raise TooLargeError(
-                    f"the exact solution needs more than {max_rays} intermediate rays"
-                )
+                raise _too_many(max_rays)
     return kept

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import mpmath as mp
 import sympy as sp
@@ -144,6 +144,16 @@ def split_fraction(monomial: Monomial) -> tuple[Monomial, Monomial]:
     return Monomial.from_powers(above), Monomial.from_powers(below)
 
 
+class PieceRules(Protocol):
+    """Where the pieces of a limit rule, found when it is asked for."""
+
+    def region(self, piece: "Piece") -> tuple[Condition, ...]:
+        """The conditions under which a piece rules."""
+
+    def witness(self, piece: "Piece") -> Mapping[sp.Symbol, sp.Rational] | None:
+        """Parameters at which it rules strictly, where some are found."""
+
+
 @dataclass(frozen=True)
 class Piece:
     """One monomial of a limit, with the certificate that it bounds the objective.
@@ -154,18 +164,26 @@ class Piece:
         multipliers: The power of each constraint in the product that is the bound;
             constraints that take no part are left out.
         binding: The inequalities among them.
-        region: Where the piece rules: every condition holds.
         exponent_conditions: Polynomials in exponent symbols that must be positive.
-        witness: Parameters at which it rules strictly, where one was found.
+        rules: What finds where it rules among others; None where it is the only one known.
     """
 
     name: str
     bound: Monomial
     multipliers: Mapping[str, sp.Expr]
     binding: tuple[str, ...]
-    region: tuple[Condition, ...] = ()
     exponent_conditions: tuple[sp.Expr, ...] = ()
-    witness: Mapping[sp.Symbol, sp.Rational] | None = None
+    rules: PieceRules | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def region(self) -> tuple[Condition, ...]:
+        """Where the piece rules: every condition holds."""
+        return self.rules.region(self) if self.rules is not None else ()
+
+    @cached_property
+    def witness(self) -> Mapping[sp.Symbol, sp.Rational] | None:
+        """Parameters at which it rules strictly, where some are found."""
+        return self.rules.witness(self) if self.rules is not None else None
 
     @property
     def expr(self) -> sp.Expr:

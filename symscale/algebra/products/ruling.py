@@ -1,7 +1,9 @@
 """Where pieces rule: regions without empty or flat ones, and without what follows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
@@ -11,6 +13,11 @@ from symscale.algebra.exact.regions import find_witness
 from symscale.algebra.products.consequences import Premises
 from symscale.algebra.products.limit import Condition, Piece, domain_conditions, premises_of
 from symscale.algebra.products.program import Program
+
+if TYPE_CHECKING:
+    from symscale.algebra.products.competition import Competition
+
+_MANY = 8  # pieces from which on it is worth to load NumPy
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,14 @@ class Feasible:
     program: Program
     conditions: tuple[Condition, ...]
     equal: frozenset[str] = frozenset()
+
+    @cached_property
+    def symbolic(self) -> bool:
+        """Whether symbols stand in exponents."""
+        domain = self.program.domain
+        return bool(self.program.exponent_symbols or domain.exponents) or any(
+            m.exponent_symbols for m in domain.at_least_one
+        )
 
     @property
     def impossible(self) -> bool:
@@ -101,23 +116,49 @@ def _clash(
     return Condition(premises.product(powers), multipliers, binding=tuple(binding))
 
 
-def prune(found: Feasible, pieces: Sequence[Piece]) -> list[Piece]:
+@dataclass(frozen=True)
+class Pruned:
+    """Pieces that rule somewhere, and what was found of where.
+
+    Attributes:
+        pieces: The pieces.
+        witnesses: By their bounds: parameters at which they rule, where that was asked.
+        competition: What decided it where there were many.
+    """
+
+    pieces: tuple[Piece, ...]
+    witnesses: Mapping[Monomial, Mapping[sp.Symbol, sp.Rational] | None]
+    competition: "Competition | None" = None
+
+
+def prune(found: Feasible, pieces: Sequence[Piece]) -> Pruned:
     """Leave out pieces that rule nowhere, or only where another does as well.
 
     The others get a witness where they rule. With exponent symbols one is looked for at
     sample exponents; a piece without one is left out only where that is shown.
     """
+    if found.impossible:
+        return Pruned(tuple(pieces), {})
+    competition, kept = None, list(pieces)
+    if len(pieces) >= _MANY and not found.equal and not found.symbolic:
+        from symscale.algebra.products.competition import compete  # loads NumPy
+
+        competition = compete(found.program, found.conditions, [p.bound for p in pieces])
+    if competition is not None:
+        kept = [p for p in kept if p.bound not in competition.lost]
     sense = 1 if found.program.sense == "maximize" else -1
-    kept = list(pieces)
-    for piece in sorted(pieces, key=lambda p: -len(p.multipliers)):
+    witnesses = {}
+    for piece in sorted(kept, key=lambda p: -len(p.multipliers)):
+        if competition is not None and piece.bound in competition.inside:
+            continue
         others = [p for p in kept if p is not piece]
         strict = [(p.bound / piece.bound) ** sense for p in others]
         witness, proven = found.witness(strict)
         if witness is None and others and (proven or _flat(found, strict)):
             kept = others
         else:
-            kept = [p if p is not piece else replace(piece, witness=witness) for p in kept]
-    return kept
+            witnesses[piece.bound] = witness
+    return Pruned(tuple(kept), witnesses, competition)
 
 
 def _flat(found: Feasible, strict: Sequence[Monomial]) -> bool:
@@ -132,32 +173,84 @@ def _flat(found: Feasible, strict: Sequence[Monomial]) -> bool:
     return False
 
 
-def with_regions(found: Feasible, pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Give each piece the conditions under which it rules, without those that follow."""
-    if found.impossible:
-        return tuple(replace(p, region=found.conditions) for p in pieces)
-    sense = 1 if found.program.sense == "maximize" else -1
-    domain = found.program.domain
-    result = []
-    for piece in pieces:
+def with_rules(found: Feasible, pruned: Pruned, pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """Let each piece know the others, and so where it rules."""
+    rules = _Among(found, pruned, tuple(pieces))
+    result = tuple(replace(p, rules=rules) for p in pieces)
+    if found.symbolic:  # that they have one form is part of the answer
+        for piece in result:
+            _ = piece.region
+    return result
+
+
+@dataclass(frozen=True)
+class _Among:
+    """Where each of some pieces rules."""
+
+    found: Feasible
+    pruned: Pruned
+    pieces: tuple[Piece, ...]
+
+    def witness(self, piece: Piece) -> Mapping[sp.Symbol, sp.Rational] | None:
+        """Parameters at which a piece rules strictly, where some are found."""
+        if self.found.impossible or piece.bound in self.pruned.witnesses:
+            return self.pruned.witnesses.get(piece.bound)
+        competition = self.pruned.competition
+        near = competition.witness(piece.bound) if competition is not None else None
+        if near is not None:
+            return near
+        sense = 1 if self.found.program.sense == "maximize" else -1
+        others = (p.bound for p in self.pieces if p.bound != piece.bound)
+        return self.found.witness([(m / piece.bound) ** sense for m in others])[0]
+
+    def region(self, piece: Piece) -> tuple[Condition, ...]:
+        """The conditions under which a piece rules, without those that follow."""
+        if self.found.impossible:
+            return self.found.conditions
+        competition = self.pruned.competition
+        if competition is None or piece.bound not in competition.inside:
+            return self._without_redundant(self._conditions(piece))
+        names = {p.bound: p.name for p in self.pieces}
+        needed, unsure = competition.region(piece.bound, tuple(names))
+        return self._without_redundant(
+            [
+                Condition(ratio, {}, names[other])
+                if other is not None
+                else next(c for c in self.found.conditions if c.primitive == ratio)
+                for ratio, other in needed
+            ],
+            unsure,
+        )
+
+    def _conditions(self, piece: Piece) -> list[Condition]:
+        """All conditions under which a piece rules."""
+        domain = self.found.program.domain
+        sense = 1 if self.found.program.sense == "maximize" else -1
         ruling: dict[str, Condition] = {}
-        for other in pieces:
-            if other is not piece:
+        for other in self.pieces:
+            if other.bound != piece.bound:
                 ratio = simplest((piece.bound / other.bound) ** sense, domain)
                 condition = Condition(ratio, {}, other.name)
                 ruling.setdefault(condition.name, condition)
         declared = {c.name for c in domain_conditions(domain)}
-        ruled = (c for c in ruling.values() if c.name not in declared)
-        region = [*ruled, *_feasible_region(found)]
-        names = [c.name for c in region if c.equal]
-        premises = premises_of(region, domain, found.equal)
+        ruled = [c for c in ruling.values() if c.name not in declared]
+        return [*ruled, *_feasible_region(self.found)]
+
+    def _without_redundant(
+        self, region: Sequence[Condition], asked: Collection[Monomial] | None = None
+    ) -> tuple[Condition, ...]:
+        """Without what follows from the others, among those that are asked for, or all."""
+        if asked is not None and not asked:
+            return tuple(region)
+        some = [c for c in region if asked is None or c.primitive in asked]
+        names = [c.name for c in some if c.equal]
+        premises = premises_of(region, self.found.program.domain, self.found.equal)
         order = sorted(
-            (c for c in region if not c.equal),
+            (c for c in some if not c.equal),
             key=lambda c: (not c.against, -len(c.ratio.powers), c.name),
         )
         dropped = set(premises.redundant([*names, *(c.name for c in order)]))
-        result.append(replace(piece, region=tuple(c for c in region if c.name not in dropped)))
-    return tuple(result)
+        return tuple(c for c in region if c.name not in dropped)
 
 
 def _feasible_region(found: Feasible) -> list[Condition]:

@@ -17,11 +17,11 @@ import sympy as sp
 from symscale.algebra.exact import simplex
 from symscale.algebra.exact.cone import MAX_RAYS
 from symscale.algebra.exact.domain import ChangesFormError, Domain, IndeterminateSignError
-from symscale.algebra.exact.monomial import ONE, Monomial
+from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.dual import Multipliers, dual_of_cell
 from symscale.algebra.products.limit import Condition, Limit, Piece
 from symscale.algebra.products.program import Program
-from symscale.algebra.products.ruling import feasible, prune, simplest, with_regions
+from symscale.algebra.products.ruling import feasible, prune, simplest, with_rules
 from symscale.errors import FormulaError
 
 _MAX_CELLS = 32
@@ -35,7 +35,8 @@ def solve(
 ) -> Limit:
     """Solve a monomial program in closed form.
 
-    Every piece that cannot rule anywhere in the parameters' domain is left out.
+    Every piece that cannot rule anywhere in the parameters' domain is left out. Where the
+    others rule is found when it is read, unless symbols stand in exponents.
     The result has no pieces, and a direction, where the objective is unbounded;
     `Limit.check` and `Limit.ruling` raise then.
 
@@ -64,8 +65,9 @@ def solve(
     if not vertices:
         return Limit(program, (), found.conditions, _direction(program))
     pieces = _deduplicate([_piece(program, vertex) for vertex in vertices])
-    pieces = _name(program, pieces if found.impossible else prune(found, pieces))
-    return Limit(program, with_regions(found, pieces), found.conditions)
+    pruned = prune(found, pieces)
+    pieces = _name(program, list(pruned.pieces))
+    return Limit(program, with_rules(found, pruned, pieces), found.conditions)
 
 
 def _dual(
@@ -129,11 +131,13 @@ def _forms(
 
 def _product(program: Program, multipliers: Sequence[sp.Expr]) -> Monomial:
     """The constraints' ratios, each raised to its multiplier, multiplied."""
-    result = ONE
+    powers: dict[sp.Expr, sp.Expr] = {}
     for constraint, weight in zip(program.constraints, multipliers, strict=True):
         if weight != 0:
-            result = result * constraint.ratio**weight
-    return result
+            for atom, exponent in constraint.ratio.powers:
+                more = exponent * weight
+                powers[atom] = powers[atom] + more if atom in powers else more
+    return Monomial.from_powers(powers)
 
 
 def _weights(program: Program, multipliers: Sequence[sp.Expr]) -> dict[str, sp.Expr]:
@@ -153,13 +157,15 @@ def _piece(program: Program, vertex: Multipliers) -> Piece:
     weights = _weights(program, vertex)
     binding = _inequalities(program, weights)
     conditions = _exponent_conditions(vertex, program.domain)
-    return Piece("", bound, weights, binding, (), conditions)
+    return Piece("", bound, weights, binding, conditions)
 
 
 def _exponent_conditions(multipliers: Iterable[sp.Expr], domain: Domain) -> tuple[sp.Expr, ...]:
     """The irreducible polynomials in denominators of multipliers, signed to be positive."""
     found: list[sp.Expr] = []
     for weight in multipliers:
+        if weight.is_Rational:
+            continue
         denominator = sp.fraction(weight)[1]
         if not denominator.free_symbols:
             continue
