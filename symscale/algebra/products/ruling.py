@@ -183,6 +183,11 @@ def with_rules(found: Feasible, pruned: Pruned, pieces: Sequence[Piece]) -> tupl
     return result
 
 
+def _whole(ratio: Monomial) -> Monomial:
+    """The power of a monomial whose exponents are whole and have no common divisor."""
+    return ratio ** (1 / ratio.content)
+
+
 @dataclass(frozen=True)
 class _Among:
     """Where each of some pieces rules."""
@@ -210,27 +215,31 @@ class _Among:
         competition = self.pruned.competition
         if competition is None or piece.bound not in competition.inside:
             return self._without_redundant(self._conditions(piece))
-        names = {p.bound: p.name for p in self.pieces}
-        needed, unsure = competition.region(piece.bound, tuple(names))
+        pieces = {p.bound: p for p in self.pieces}
+        feasible = {_whole(c.ratio): c for c in self.found.conditions}
+        needed, unsure = competition.region(piece.bound, tuple(pieces))
+        conditions = [
+            self._against(piece, pieces[other]) if other is not None else feasible[ratio]
+            for ratio, other in needed
+        ]
         return self._without_redundant(
-            [
-                Condition(ratio, {}, names[other])
-                if other is not None
-                else next(c for c in self.found.conditions if c.primitive == ratio)
-                for ratio, other in needed
-            ],
-            unsure,
+            conditions, frozenset(c.primitive for c in conditions if _whole(c.ratio) in unsure)
         )
+
+    def _against(self, piece: Piece, other: Piece) -> Condition:
+        """Where a piece's bound is no looser than another's."""
+        program = self.found.program
+        sense = 1 if program.sense == "maximize" else -1
+        ratio = simplest((piece.bound / other.bound) ** sense, program.domain)
+        return Condition(ratio, {}, other.name)
 
     def _conditions(self, piece: Piece) -> list[Condition]:
         """All conditions under which a piece rules."""
         domain = self.found.program.domain
-        sense = 1 if self.found.program.sense == "maximize" else -1
         ruling: dict[str, Condition] = {}
         for other in self.pieces:
             if other.bound != piece.bound:
-                ratio = simplest((piece.bound / other.bound) ** sense, domain)
-                condition = Condition(ratio, {}, other.name)
+                condition = self._against(piece, other)
                 ruling.setdefault(condition.name, condition)
         declared = {c.name for c in domain_conditions(domain)}
         ruled = [c for c in ruling.values() if c.name not in declared]
