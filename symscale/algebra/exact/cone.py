@@ -59,21 +59,24 @@ def extreme_rays(
         Ray(tuple(one if i == j else zero for j in range(size)), 1 << i) for i in range(size)
     ]
     waiting = [row for row in rows if any(row)]
-    done = 0
+    done, count = 0, len(waiting)
     while waiting:
         if len(rays) > _MANY and isinstance(scalars, Rationals):
-            return _in_arrays(waiting, rays, done, max_rays, progress)
+            return _in_arrays(waiting, rays, done, count, max_rays, progress)
         index, values, signs = _cheapest(waiting, rays, scalars)
         waiting.pop(index)
         done += 1
-        rays = _cut(rays, values, signs, done, scalars, max_rays)
+        cut = _cut(rays, values, signs, done, scalars, max_rays)
+        if cut is None:
+            raise _too_many(max_rays, done - 1, count)
+        rays = cut
         if progress is not None:
             progress(done, len(rays))
     return rays
 
 
 def _in_arrays(
-    rows: list[Sequence[Any]], rays: list[Ray], done: int, max_rays: int,
+    rows: list[Sequence[Any]], rays: list[Ray], done: int, count: int, max_rays: int,
     progress: Callable[[int, int], None] | None,
 ) -> list[Ray]:
     """Take in the rows that are left, with the rays as arrays."""
@@ -81,13 +84,16 @@ def _in_arrays(
 
     try:
         found = cut_down(rows, [ray.entries for ray in rays], done, max_rays, progress)
-    except CrowdedError:
-        raise _too_many(max_rays) from None
+    except CrowdedError as error:
+        raise _too_many(max_rays, error.done, count) from None
     return [Ray(e, sum(1 << j for j, x in enumerate(e) if x)) for e in found]
 
 
-def _too_many(max_rays: int) -> TooLargeError:
-    return TooLargeError(f"the exact solution needs more than {max_rays} intermediate rays")
+def _too_many(max_rays: int, done: int, count: int) -> TooLargeError:
+    return TooLargeError(
+        f"the exact solution needs more than {max_rays} intermediate rays, after {done} of "
+        f"{count} equations of its dual; give numbers to parameters, or leave out constraints"
+    )
 
 
 def _cheapest(
@@ -126,8 +132,8 @@ def _cut(
     rank: int,
     scalars: Scalars,
     max_rays: int,
-) -> list[Ray]:
-    """Intersect the cone with the hyperplane on which `values` vanish."""
+) -> list[Ray] | None:
+    """Intersect the cone with the hyperplane on which `values` vanish; None: too many rays."""
     kept = [ray for ray, sign in zip(rays, signs, strict=True) if sign == 0]
     positive = [(r, v) for r, v, s in zip(rays, values, signs, strict=True) if s > 0]
     negative = [(r, v) for r, v, s in zip(rays, values, signs, strict=True) if s < 0]
@@ -147,5 +153,5 @@ def _cut(
             ]
             kept.append(Ray(tuple(scalars.reduce(entries)), union))
             if len(kept) > max_rays:
-                raise _too_many(max_rays)
+                return None
     return kept

@@ -25,7 +25,13 @@ _SAFE = 1 << 62
 
 
 class CrowdedError(Exception):
-    """More rays would be held than are allowed."""
+    """More rays would be held than are allowed.
+
+    Attributes:
+        done: How many hyperplanes were taken in before.
+    """
+
+    done: int = 0
 
 
 def cut_down(
@@ -58,7 +64,11 @@ def cut_down(
         chosen = costs.index(min(costs))
         waiting.pop(chosen)
         rank += 1
-        rays, supports = _cut(rays, supports, values[chosen], rank, most)
+        try:
+            rays, supports = _cut(rays, supports, values[chosen], rank, most)
+        except CrowdedError as error:
+            error.done = rank - 1
+            raise
         if progress is not None:
             progress(rank, len(rays))
     return [tuple(ray) for ray in rays.tolist()]
