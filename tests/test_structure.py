@@ -41,8 +41,10 @@ ALLOWED: dict[str, set[str]] = {
     "algebra.sums": {*_SAID, "algebra.exact", "algebra.products"},
     "algebra.reading": {"algebra.exact", "algebra.sums"},
     "algebra.optimum": {"algebra.exact", "algebra.sums"},
+    "algebra.curves": {*_SAID, "algebra.exact", "algebra.sums"},
     "kernel": set(),
-    "algebra.certify": {"algebra.exact", "algebra.products", "algebra.sums", "kernel"},
+    "algebra.certify": {"algebra.exact", "algebra.products", "algebra.sums", "algebra.curves",
+                        "kernel"},
     "algebra.tangents": {
         *_SAID, "algebra.exact", "algebra.products", "algebra.sums", "algebra.certify",
     },

@@ -42,6 +42,7 @@ ENDINGS = {
 
 _KINDS = {
     "bound": ("bound", "bounds"), "attained": ("attained value", "attained values"),
+    "curve": ("curve", "curves"),
     "infimum": ("infimum", "infima"), "feasible": ("feasible point", "feasible points"),
     "infeasible": ("case without a feasible point", "cases without a feasible point"),
     "unbounded": ("case without a bound", "cases without a bound"),

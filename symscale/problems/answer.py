@@ -9,6 +9,7 @@ import mpmath as mp
 import sympy as sp
 
 from symscale.algebra.certify.theorems import Theorems, of_limit
+from symscale.algebra.curves.solve import beyond
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.products.limit import Limit
 from symscale.algebra.products.solve import solve
@@ -348,7 +349,7 @@ def answer(
         complete = len(numbers) == len(target.parameters)
         pieces = monomial_pieces(limit, numbers if complete else None)
         return ProblemAnswer(problem, values, program, pieces, True, limit, None)
-    sums, complete = closed_forms(program)
+    sums, complete = closed_forms(program, beyond)
     bounds = enclose(program, sense=problem.sense, title=problem.title)
     return ProblemAnswer(
         problem, values, program, sum_pieces(sums, program), complete, None, bounds,

@@ -9,6 +9,7 @@ import mpmath as mp
 import sympy as sp
 from sympy.core.relational import Relational
 
+from symscale.algebra.curves.curve import Curve, curve_in
 from symscale.algebra.exact.monomial import Monomial
 from symscale.algebra.products.attained import optimal_point
 from symscale.algebra.products.limit import Condition, Limit, Piece
@@ -112,9 +113,18 @@ class AnswerPiece:
             for relation, (left, right, _) in zip(relations, self.conditions, strict=True)
         )
 
+    @property
+    def curve(self) -> Curve | None:
+        """The law of the share on which the formulas depend, if they do."""
+        return curve_in(self.source)
+
     def value(self, values: Values) -> mp.mpf | None:
         """Its value, where all its parameters have numbers."""
-        return number_of(self.expr, values)
+        return self.number(self.expr, values)
+
+    def number(self, expr: sp.Expr, values: Values) -> mp.mpf | None:
+        """The value of one of its formulas, in the share too; None where a symbol has none."""
+        return number_of(expr, values) if self.curve is None else self.curve.evaluate(expr, values)
 
     def elasticities(self, values: Values) -> dict[sp.Symbol, sp.Expr]:
         """The power by which it changes with each parameter.
@@ -125,14 +135,19 @@ class AnswerPiece:
         table = dict(self.slopes)
         for s, slope in table.items():
             if slope.free_symbols:
-                at = number_of(slope, values)
+                at = self.number(slope, values)
                 table[s] = slope if at is None else sp.Float(at, 15)
         return table
 
     @cached_property
     def slopes(self) -> Mapping[sp.Symbol, sp.Expr]:
         """The power by which it changes with each parameter, as expressions."""
-        symbols: Any = sorted(self.expr.free_symbols, key=str)
+        symbols: Any = self.expr.free_symbols
+        curve = self.curve
+        if curve is not None:
+            symbols = (symbols | curve.parameters) - {curve.symbol, *curve.domain.exponents}
+            return {s: curve.slope(self.expr, s) for s in sorted(symbols, key=str)}
+        symbols = sorted(symbols, key=str)
         table = _powers(self.expr)
         return {
             s: table[s] if s in table else sp.simplify(s * sp.diff(self.expr, s) / self.expr)

@@ -9,6 +9,7 @@ import sympy as sp
 from symscale.algebra.certify.covers import COVER, cover_of
 from symscale.algebra.certify.enclosures import write_bounds
 from symscale.algebra.certify.theorems import Theorems, judged
+from symscale.algebra.certify.theorems_of_curves import write_curve
 from symscale.algebra.certify.theorems_of_sums import write_piece
 from symscale.algebra.certify.writer import CertificateWriter
 from symscale.algebra.sums.bounds import Bounds
@@ -52,7 +53,10 @@ def theorems_of_sums(
             continue
         inside = values if values is not None and _strictly(source, values) else None
         try:
-            write_piece(writer, program, source, piece.name, inside)
+            if piece.curve is not None:
+                write_curve(writer, program, source, piece.curve, piece.name, inside)
+            else:
+                write_piece(writer, program, source, piece.name, inside)
         except SymscaleError:
             missing.append(piece.name)
     if bounds is not None and (missing or not complete):
@@ -109,7 +113,5 @@ def number_symbols(program: GeometricProgram, count: int) -> tuple[sp.Symbol, ..
 
 
 def _strictly(piece: SumPiece, values: Values) -> bool:
-    return all(
-        replace(r, relation="<").holds(values) if r.relation != "==" else r.holds(values)
-        for r in piece.requirements
-    )
+    strict = [replace(r, relation="<") if r.relation != "==" else r for r in piece.requirements]
+    return replace(piece, requirements=tuple(strict)).holds(values)

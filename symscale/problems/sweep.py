@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import sympy as sp
 from sympy.core.relational import Relational
 
+from symscale.algebra.curves.arrays import shares_over
 from symscale.algebra.exact.monomial import Monomial
 from symscale.answers import Answer
 from symscale.errors import FormulaError, InputError, SymscaleError
 from symscale.problems.answer import ProblemAnswer
-from symscale.problems.pieces import number_of
+from symscale.problems.pieces import AnswerPiece, number_of
 from symscale.problems.problem import Problem, ProblemSymbol
 
 if TYPE_CHECKING:
@@ -121,9 +122,7 @@ class Regions:
             for c in found.limit.feasibility
         ]
         self._tests = [
-            [*feasible, *(_test(low, high, symbols, fixed)
-                          for r in p.region for low, high in _sides(r))]
-            for p in found.pieces
+            [*feasible, *_tests_of(p, symbols, fixed)] for p in found.pieces
         ]
 
     def index(self, *values: "np.ndarray") -> "np.ndarray":
@@ -145,6 +144,31 @@ class Regions:
         import numpy as np
 
         return self.names[int(self.index(*(np.array([v]) for v in values))[0])]
+
+
+def _tests_of(
+    piece: AnswerPiece, symbols: Sequence[sp.Symbol], fixed: Mapping[sp.Symbol, sp.Rational]
+) -> list[Callable[..., "np.ndarray"]]:
+    """The conditions of a piece as functions of arrays; of a curve, with its share put in."""
+    import numpy as np
+
+    curve = piece.curve
+    if curve is None:
+        return [_test(low, high, symbols, fixed) for r in piece.region for low, high in _sides(r)]
+    inner = [
+        _test(low, high, [*symbols, curve.symbol], fixed)
+        for r in piece.region for low, high in _sides(r)
+    ]
+    shares = shares_over(curve, symbols, fixed)
+
+    def holds(*values: "np.ndarray") -> "np.ndarray":
+        share = shares(*values)
+        found = np.isfinite(share)
+        for test in inner:
+            found &= test(*values, share)
+        return found
+
+    return [holds]
 
 
 def _test(
@@ -237,8 +261,8 @@ def boundary(
 ) -> sp.Expr | None:
     """Where two pieces meet, solved for a parameter: a monomial condition that turns there."""
     for piece in found.pieces:
-        if piece.name not in (first, second):
-            continue
+        if piece.name not in (first, second) or piece.curve is not None:
+            continue  # where a share stands in conditions, no formula in the parameters solves them
         for left, right, _ in piece.conditions:
             try:
                 ratio = Monomial.of(left) / Monomial.of(right)

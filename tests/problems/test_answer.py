@@ -385,15 +385,15 @@ def test_a_constraint_that_binds_beside_the_sum_gives_its_name(tmp_path: Path) -
 
 
 def test_bounds_stand_where_there_is_no_closed_form(tmp_path: Path) -> None:
-    text = 'minimize = "x + a*x^2 + 1/x"\n[parameters]\na = {}\n[variables]\nx = {}\n'
+    text = 'minimize = "x + a*x^2 + x^3 + 1/x"\n[parameters]\na = {}\n[variables]\nx = {}\n'
     found = own(tmp_path, text, "a=2")
     assert not found.exact
     assert found.bounds is not None
     assert found.factor is not None
     low, high = (float(b.at(found.values)) for b in (found.bounds.loose, found.bounds.tight))
     x = symbols_of(found.problem)["x"]
-    root = float(sp.nsolve(1 + 4 * x - 1 / x**2, x, 0.5))
-    best = root + 2 * root**2 + 1 / root
+    root = float(sp.nsolve(1 + 4 * x + 3 * x**2 - 1 / x**2, x, 0.5))
+    best = root + 2 * root**2 + root**3 + 1 / root
     assert low <= best <= high
     assert high / low <= float(found.factor) * (1 + 1e-12)
     assert found.numerical is not None

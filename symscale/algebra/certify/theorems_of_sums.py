@@ -50,7 +50,7 @@ def write_piece(
     witness = values if values is not None else piece.witness
     if witness is None:
         raise FormulaError(f"no parameters are known at which {name!r} rules")
-    claim = _Claim(program, piece)
+    claim = SumClaim(program, piece)
     region = [given_of(r) for r in piece.requirements]
     proved = claim.multipliers()
     first = piece.places[0]
@@ -89,7 +89,7 @@ def _inside(
     return found
 
 
-class _Claim:
+class SumClaim:
     """A closed form and what of the program it uses."""
 
     def __init__(self, program: GeometricProgram, piece: SumPiece) -> None:

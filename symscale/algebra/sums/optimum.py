@@ -11,7 +11,7 @@ from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.elimination import echelon
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.exact.scalars import Scalars, field_to_expr
-from symscale.algebra.sums.active import ActiveSystem, Elimination, held
+from symscale.algebra.sums.active import ActiveSystem, Elimination, Held, Table, held
 from symscale.algebra.sums.program import SumConstraint
 from symscale.algebra.sums.values import Signed, positive_number, signed, total
 
@@ -65,36 +65,79 @@ def optimum_of(system: ActiveSystem, scalars: Scalars) -> tuple[SystemOptimum | 
     coefficients = [c for t in (inner.objective, *inner.sums.values()) for c in t.values()]
     for c, weight in zip(coefficients, weights, strict=True):
         varying = varying * (c / positive_number(weight)) ** weight
-    powers: dict[str, Monomial] = {}
-    places, start = [], count
-    for name, table in inner.sums.items():
+    powers: list[Monomial] = []
+    start = count
+    for table in inner.sums.values():
         end = start + len(table)
         power = scalars.to_expr(sum(ring[start + 1:end], ring[start]), whole)
         varying = varying * positive_number(power) ** power
-        powers[name] = positive_number(power)
-        places += [powers[name]] * len(table)
+        powers.append(positive_number(power))
         start = end
+    found = Weighted(tuple(positive_number(w) for w in weights), tuple(powers))
+    return optimum_with(system, holding, varying, found, scalars), True
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Weights that balance the exponents of all terms.
+
+    Attributes:
+        terms: Of the terms, the objective's first; these add up to 1.
+        sums: Of the constraints that are sums, the sum of the weights of each.
+    """
+
+    terms: tuple[Monomial, ...]
+    sums: tuple[Monomial, ...]
+
+    def shares(self, tables: Sequence[Table], count: int) -> list[Monomial]:
+        """What of its sum each term is, the first `count` of them of the objective."""
+        wholes = [ONE] * count
+        for whole, table in zip(self.sums, tables, strict=True):
+            wholes += [whole] * len(table)
+        return [w / whole for w, whole in zip(self.terms, wholes, strict=True)]
+
+
+def optimum_with(
+    system: ActiveSystem, holding: Held | None, varying: Monomial, weights: Weighted,
+    scalars: Scalars, dropped: int | None = None,
+) -> SystemOptimum:
+    """The optimum of a system from the weights of its terms.
+
+    Args:
+        system: The system.
+        holding: The same with what a sum says of the objective in its place, if one does.
+        varying: The least of the objective's varying part.
+        weights: Those of the terms.
+        scalars: What exponents are made of.
+        dropped: A term whose value follows from those of the others.
+    """
+    inner = system if holding is None else holding.system
+    count = len(inner.objective)
     least = total([m for m in (varying, inner.offset) if m is not None])
-    shares = [positive_number(w) for w in weights]
-    shares = [s * varying for s in shares[:count]] + [
-        s / p for s, p in zip(shares[count:], places, strict=True)
-    ]
+    shares = weights.shares(list(inner.sums.values()), count)
+    shares = [s * varying for s in shares[:count]] + shares[count:]
+    coefficients = [c for t in (inner.objective, *inner.sums.values()) for c in t.values()]
     values = [(p, s / c) for p, s, c in zip(inner.terms, shares, coefficients, strict=True)]
-    worth = {n: varying * p for n, p in powers.items()}
+    worth = {n: varying * p for n, p in zip(inner.sums, weights.sums, strict=True)}
+    last = None if dropped is None else values[dropped]
     if holding is None:
-        return _solved(system, values, worth, least, scalars), True
+        values.sort(key=lambda value: value == last)
+        return _solved(system, values, worth, least, scalars)
     ((objective, _),) = system.objective.items()
     root = objective ** (1 / holding.gain)
-    parts = dict(zip(inner.objective, shares, strict=False))
-    parts |= {ONE: inner.offset} if inner.offset is not None else {}
-    own = [
-        (p, parts[(root * p).split(system.variables)[0]] / (least * c))
-        for p, c in system.sums[holding.name].items()
-    ]
+    assert inner.offset is not None  # noqa: S101  # that is what makes it hold
+    parts = dict(zip(inner.objective, shares, strict=False)) | {ONE: inner.offset}
+    own: list[tuple[Monomial, Monomial]] = []
+    for p, c in system.sums[holding.name].items():
+        inside = (root * p).split(system.variables)[0]
+        own.append((p, parts[inside] / (least * c)))
+        if last is not None and dropped is not None and dropped < count and inside == last[0]:
+            last = own[-1]
     value = least**holding.gain
     factor = value * positive_number(holding.gain)
     worth = {n: m * factor / least for n, m in worth.items()} | {holding.name: factor}
-    return _solved(system, [*own, *values[count:]], worth, value, scalars), True
+    values = sorted([*own, *values[count:]], key=lambda value: value == last)
+    return _solved(system, values, worth, value, scalars)
 
 
 def _solved(

@@ -17,7 +17,7 @@ from symscale.algebra.exact.combinations import Terms, term_count
 from symscale.algebra.exact.domain import Domain
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.exact.regions import find_witness, impossible
-from symscale.algebra.sums.piece import SumPiece
+from symscale.algebra.sums.piece import Beyond, SumPiece
 from symscale.algebra.sums.program import GeometricProgram
 from symscale.algebra.sums.solve import candidates
 from symscale.algebra.sums.values import Requirement, signed_terms
@@ -27,8 +27,14 @@ _MOST_TERMS = 60
 Witness = dict[sp.Symbol, sp.Rational]
 
 
-def closed_forms(program: GeometricProgram) -> tuple[tuple[SumPiece, ...], bool]:
+def closed_forms(
+    program: GeometricProgram, beyond: Beyond | None = None
+) -> tuple[tuple[SumPiece, ...], bool]:
     """Find closed forms of the optimum that rule somewhere.
+
+    Args:
+        program: The program.
+        beyond: What solves systems that have one term more than determines them.
 
     Returns:
         The pieces, and whether together they cover all parameters at which there is a
@@ -42,7 +48,7 @@ def closed_forms(program: GeometricProgram) -> tuple[tuple[SumPiece, ...], bool]
         >>> piece.expr, piece.point, complete
         (2*sqrt(J)*sqrt(K), {N: sqrt(K)/sqrt(J)}, True)
     """
-    pieces, complete = candidates(program)
+    pieces, complete = candidates(program, beyond)
     return sift(pieces, program), complete
 
 
@@ -52,12 +58,23 @@ def sift(pieces: Sequence[SumPiece], program: GeometricProgram) -> tuple[SumPiec
     flat: list[SumPiece] = []
     for piece in _merged(pieces, program):
         piece = replace(piece, requirements=_needed(piece.requirements, program.domain))
-        witness, nowhere = inside(piece.requirements, program)
+        witness, nowhere = _witness(piece, program)
         if witness is not None or not nowhere:
             kept.append(replace(piece, witness=witness))
-        elif not _empty(piece.requirements, program):
+        elif piece.along is None and not _empty(piece.requirements, program):
             flat.append(piece)
     return tuple(kept or flat)
+
+
+def _witness(piece: SumPiece, program: GeometricProgram) -> tuple[Witness | None, bool]:
+    """Parameters, or a share and parameters, at which a piece rules; and whether there are none."""
+    if piece.along is None:
+        return inside(piece.requirements, program)
+    moved = piece.along.put_in(program)
+    if moved is None:
+        return None, False
+    requirements = [piece.along.free_of(r) for r in piece.requirements]
+    return inside([*requirements, *piece.along.ends], moved)
 
 
 def inside(

@@ -20,7 +20,7 @@ from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.exact.scalars import Scalars, scalars_for
 from symscale.algebra.sums.active import balanced, merged, put_together
 from symscale.algebra.sums.optimum import multipliers, optimum_of
-from symscale.algebra.sums.piece import SumPiece
+from symscale.algebra.sums.piece import Along, Beyond, SumPiece
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
 from symscale.algebra.sums.projection import (
     Row,
@@ -46,6 +46,7 @@ class _Search:
         requirements: What the constants must satisfy.
         equalities: Equalities of which none follows from others.
         scalars: What exponents are made of.
+        beyond: Solves what has more terms than determine it.
     """
 
     program: GeometricProgram
@@ -54,10 +55,17 @@ class _Search:
     requirements: tuple[Requirement, ...]
     equalities: tuple[SumConstraint, ...]
     scalars: Scalars
+    beyond: Beyond | None
 
 
-def candidates(program: GeometricProgram) -> tuple[tuple[SumPiece, ...], bool]:
+def candidates(
+    program: GeometricProgram, beyond: Beyond | None = None
+) -> tuple[tuple[SumPiece, ...], bool]:
     """Find closed forms of the optimum, whether or not they rule anywhere.
+
+    Args:
+        program: The program.
+        beyond: What solves systems that have one term more than determines them.
 
     Returns:
         The pieces, and whether together they cover all parameters at which there is a
@@ -70,7 +78,7 @@ def candidates(program: GeometricProgram) -> tuple[tuple[SumPiece, ...], bool]:
     left, requirements = _constants_folded(reduction.program)
     scalars = scalars_for(program.exponent_symbols, program.domain)
     equalities = _independent(left, scalars)
-    search = _Search(program, left, reduction, requirements, equalities, scalars)
+    search = _Search(program, left, reduction, requirements, equalities, scalars, beyond)
     pieces: list[SumPiece] = []
     complete = True
     for tried, active in enumerate(_choices(search)):
@@ -149,6 +157,12 @@ def _piece(
     if system is None:
         return None, True  # dependent: another choice covers it
     found, closed = optimum_of(system, search.scalars)
+    rooms, along = system.requirements, None
+    if found is None and not closed and search.beyond is not None:
+        further = search.beyond(search.program, system, search.scalars)
+        if further is not None:
+            found, closed, along = further.optimum, True, further.along
+            rooms = (*rooms, *further.requirements)
     if found is None:
         return None, closed
     worth = multipliers(system, found, kept.objective, chosen, search.program.domain)
@@ -160,7 +174,7 @@ def _piece(
         if needed is not None:
             signs.append((c, needed))
     return _ruling(
-        search, active, found.value, found.values, found.free, signs, system.requirements, worth
+        search, active, found.value, found.values, found.free, signs, rooms, worth, along
     )
 
 
@@ -173,6 +187,7 @@ def _ruling(
     optimal: Sequence[tuple[SumConstraint, Requirement]],
     rooms: Sequence[Requirement],
     worth: Mapping[str, Signed],
+    along: Along | None,
 ) -> tuple[SumPiece | None, bool]:
     """The piece of a point that is stationary, where it is feasible and optimal."""
     reduction = search.reduction
@@ -188,8 +203,12 @@ def _ruling(
     requirements = [*search.requirements, *rooms, *projection.requirements]
     signs = [replace(r, relation="<") if c.name in strict else r for c, r in optimal]
     requirements += signs
-    found = [r for r in dict.fromkeys(requirements) if r.settled is not True]
-    if any(r.settled is False for r in found):
+    verdicts = {
+        r: r.settled if along is None or r.settled is not None else along.settled(r)
+        for r in requirements
+    }
+    found = [r for r, verdict in verdicts.items() if verdict is not True]
+    if False in verdicts.values():
         return None, True
     places = [
         replace(p, values={**p.values, **{x: m.substitute(p.values) for x, m in point.items()}})
@@ -201,6 +220,7 @@ def _ruling(
     return SumPiece(
         value, names, tuple(found), tuple(places), projection.ranges,
         "infimum" if infimum else "optimal", direction, shrink, tuple(signs), worth,
+        along=along,
     ), True
 
 

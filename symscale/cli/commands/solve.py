@@ -19,8 +19,8 @@ def solve(
             EVERY, fragment=True, bibliography=True,
             certificate="Write the proof, for `symscale check`.",
             unchecked=True,
-            plot="Draw the sweep: one parameter a curve, two a map of regions. FILE ends in "
-            ".pdf, .svg or .png.",
+            plot="Draw the sweep, one parameter a curve, two a map of regions; or without one the "
+            "optimum against the number that decides it. FILE ends in .pdf, .svg or .png.",
         ),
     ],
     sets: SetOption = None,
@@ -57,8 +57,6 @@ def solve(
     ] = None,
 ) -> None:
     """Solve a problem of your own, written as TOML: see docs/problems.md."""
-    if output.plot is not None and not sweeps:
-        raise InputError("--plot needs a range; give one by --sweep NAME=LOW..HIGH")
     if output.plot is None and len(sweeps or []) > 1:
         raise InputError(
             "two --sweep ranges make a map; say where to draw it by --plot FILE.pdf"

@@ -33,6 +33,7 @@ from symscale.pages.formats.document import (
 from symscale.pages.formats.json import Json
 from symscale.pages.formats.markdown import cases_latex
 from symscale.pages.formulas import formula
+from symscale.pages.formulas.formula import Compared
 from symscale.pages.formulas.mathml import least_of, math
 from symscale.pages.formulas.names import in_its_names
 from symscale.version import __version__
@@ -165,7 +166,7 @@ def cell(value: Cell) -> str:
     return "".join(inline(v) for v in value)
 
 
-def equation(value: sp.Basic | Monomial, label: str = "") -> str:
+def equation(value: sp.Basic | Monomial | Compared, label: str = "") -> str:
     """Return a formula on a line of its own, with a button that copies its LaTeX.
 
     Args:

@@ -26,6 +26,7 @@ from symscale.pages.formats.document import (
 from symscale.pages.formats.references import References
 from symscale.pages.formulas import exponents
 from symscale.pages.formulas.names import typeset_as
+from symscale.pages.of.solve_curves import curve_blocks, draw_curve
 from symscale.pages.of.solve_data import (
     Sweeps,
     problem_data,
@@ -131,6 +132,7 @@ def _piece(found: ProblemAnswer, piece: AnswerPiece) -> list[Block]:
     mark = " (rules here)" if found.ruling is piece else ""
     blocks: list[Block] = [Heading(f"{piece.name}{mark}", 3)]
     blocks.append(_equation(found, piece))
+    blocks += curve_blocks(found, piece)
     rows: list[tuple[Cell, ...]] = []
     value = value_of(found, piece)
     if value is not None:
@@ -224,7 +226,7 @@ def _variables(found: ProblemAnswer) -> list[Block]:
                 optimum: list[Inline] = [Formula(expr)]
                 optimum += [" where ", *_all(place.region)] if place.region else []
                 here = rules and place.holds(found.values)
-                value = number_of(expr, found.values) if here else None
+                value = piece.number(expr, found.values) if here else None
                 shown: Cell = "" if value is None else Number(value, q.entry.unit)
                 rows.append((Formula(q.symbol), piece.name, optimum, shown))
     if not rows:
@@ -347,6 +349,7 @@ PAGES = (
         lambda found: problem_document(found, {}),
         lambda found: problem_data(found, {}),
         line,
+        figure=draw_curve,
         functions=_functions,
         certificates_of=certificates,
     ),

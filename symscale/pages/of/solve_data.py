@@ -9,6 +9,7 @@ import sympy as sp
 from symscale.pages.formats.json import Json, formula_data, number, numbers, powers
 from symscale.pages.formulas import exponents
 from symscale.pages.formulas.names import typeset_as
+from symscale.pages.of.solve_curves import curve_data
 from symscale.pages.of.solve_numbers import numerical_data
 from symscale.pages.of.solve_tangents import cover_data, law_data, scaling_data
 from symscale.problems.answer import ProblemAnswer
@@ -139,6 +140,7 @@ def _piece_data(found: ProblemAnswer, piece: AnswerPiece) -> Json:
             {**formula_data(relation), "otherwise": other}
             for relation, (*_, other) in zip(piece.region, piece.conditions, strict=True)
         ],
+        "curve": curve_data(found, piece),
         "status": piece.status,
         "direction": powers(piece.direction),
         "free": {
@@ -168,7 +170,7 @@ def _variable_data(found: ProblemAnswer, q: ProblemSymbol) -> Json:
     for piece in found.pieces:
         if q.symbol in piece.point:
             expr = piece.point[q.symbol]
-            value = number_of(expr, found.values)
+            value = piece.number(expr, found.values)
             by_piece[piece.name] = {
                 **formula_data(expr), "value": None if value is None else number(value),
             }

@@ -14,7 +14,7 @@ import pytest
 import sympy as sp
 
 import symscale
-from places import ROOT
+from places import DATA, ROOT
 from symscale.cli import main
 from symscale.language.parsing import parse_expression
 
@@ -133,12 +133,12 @@ def _number(text: str | float) -> float:
 
 def test_json_of_what_has_no_closed_form(tmp_path: Path) -> None:
     path = tmp_path / "own.toml"
-    path.write_text('minimize = "x + 2*x^2 + 1/x"\n[variables]\nx = {}\n', encoding="utf-8")
+    path.write_text('minimize = "x + 2*x^2 + x^3 + 1/x"\n[variables]\nx = {}\n', encoding="utf-8")
     data = data_of(str(path))
     assert data["exact"] is False
     assert data["pieces"] == []
     assert data["limit"] == {"value": None, "unit": "1", "piece": None}
-    best = min((x + 2 * x**2 + 1 / x) for x in (k / 10**5 for k in range(1, 10**5)))
+    best = min((x + 2 * x**2 + x**3 + 1 / x) for x in (k / 10**5 for k in range(1, 10**5)))
     assert data["numerical"]["value"] == pytest.approx(best, rel=1e-8)
     low, high = (
         float(sp.N(parse_expression(data["bounds"][k]["sympy"], {}))) for k in ("lower", "upper")
@@ -149,7 +149,7 @@ def test_json_of_what_has_no_closed_form(tmp_path: Path) -> None:
 
 
 BOUNDED = """
-minimize = "x + a*x^2 + 1/x"
+minimize = "x + a*x^2 + x^3 + 1/x"
 [parameters]
 a = {}
 [variables]
@@ -165,8 +165,8 @@ def test_bounds_and_the_numerical_optimum_stand_together(tmp_path: Path) -> None
     assert (open_["bounds"]["lower"]["value"], open_["numerical"]) == (None, None)
     data = data_of(str(path), "--set", "a=8")
     low, high = (data["bounds"][k]["value"] for k in ("lower", "upper"))
-    assert (low, high) == (pytest.approx(2, rel=1e-15), pytest.approx(6, rel=1e-15))
-    best = min(x + 8 * x**2 + 1 / x for x in (k / 10**5 for k in range(1, 10**5)))
+    assert (low, high) == (pytest.approx(2, rel=1e-15), pytest.approx(8, rel=1e-15))
+    best = min(x + 8 * x**2 + x**3 + 1 / x for x in (k / 10**5 for k in range(1, 10**5)))
     assert low < data["numerical"]["value"] < high
     assert data["numerical"]["value"] == pytest.approx(best, rel=1e-8)
     text = " ".join(result("solve", str(path), "--set", "a=8").split())
@@ -178,7 +178,7 @@ def test_bounds_and_the_numerical_optimum_stand_together(tmp_path: Path) -> None
     path.write_text(BOUNDED.replace('minimize = "', 'maximize = "1/(').replace('1/x"', '1/x)"'),
                     encoding="utf-8")  # fmt: skip
     other = data_of(str(path), "--set", "a=8")
-    assert other["bounds"]["lower"]["value"] == pytest.approx(1 / 6, rel=1e-15)
+    assert other["bounds"]["lower"]["value"] == pytest.approx(1 / 8, rel=1e-15)
     assert other["bounds"]["upper"]["value"] == pytest.approx(1 / 2, rel=1e-15)
 
 
@@ -408,10 +408,57 @@ def test_plots_that_are_refused_before_any_work(tmp_path: Path) -> None:
     assert "use --force" in refused("solve", absent, *SWEEP, "--plot", str(there))
     assert there.read_text(encoding="utf-8") == "kept"
     assert "folder" in refused("solve", absent, *SWEEP, "--plot", str(tmp_path))
-    assert "needs a range" in refused("solve", absent, "--plot", "x.pdf")
     assert "--plot" in refused("solve", absent, *SWEEP, "--sweep", "N=1..2")
     both = str(tmp_path / "same.pdf")
     assert "names the same file" in refused("solve", absent, *SWEEP, "--plot", both, "-o", both)
+
+
+def test_a_plot_of_what_no_one_number_decides(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text('minimize = "2*x + 3/x"\n[variables]\nx = {}\n', encoding="utf-8")
+    assert "give --sweep" in refused("solve", str(path), "--plot", str(tmp_path / "x.pdf"))
+
+
+CURVES = DATA / "curves"
+
+
+def test_a_curve_is_drawn_and_printed(tmp_path: Path) -> None:
+    """The optimum of training for what is served: the law, both limits, the share here."""
+    path = tmp_path / "drawn.svg"
+    text = " ".join(result("solve", str(CURVES / "served.toml"), "--plot", str(path)).split())
+    assert "K = B_^(1000/283) f / (D_i g R^(1000/283))" in text
+    assert "Here r = 0.73762 at K = 0.19056." in text
+    assert "As K falls to 0 the optimum goes as A^(125/42) D_i g / R^(125/42)" in text
+    assert "D f P r 0.73762" in text
+    assert "limit at large" in path.read_text(encoding="utf-8")
+
+
+def test_the_json_of_a_curve() -> None:
+    """Value and share agree with the numerical optimum and with each other."""
+    data = data_of(str(CURVES / "served.toml"))
+    (piece,) = data["pieces"]
+    assert piece["value"] == pytest.approx(data["numerical"]["value"], rel=1e-8)
+    curve = piece["curve"]
+    assert (curve["share"], curve["from"], curve["to"]) == ("r", "0", "1")
+    assert set(curve) == {"share", "from", "to", "number", "law", "at", "lower_limit",
+                          "upper_limit", "shares", "table"}  # fmt: skip
+    r = sp.Symbol("r", positive=True)
+    law = parse_expression(curve["law"]["sympy"], {"r": r})
+    assert float(law.subs(r, curve["at"]["share"])) == pytest.approx(curve["at"]["number"])
+    for row in curve["table"]:
+        assert float(law.subs(r, row["share"])) == pytest.approx(row["number"])
+        assert row["over_lower_limit"] >= 1
+        assert row["over_upper_limit"] >= 1
+    assert data_of(MIXED)["pieces"][0]["curve"] is None
+
+
+def test_a_sweep_along_which_curves_rule() -> None:
+    data = data_of(str(CURVES / "latency.toml"), "--sweep", "q=1e-4..1e-2")
+    (sweep,) = data["sweeps"]
+    names = [s["piece"] for s in sweep["segments"]]
+    assert names[0] == "no optimum"
+    assert len(names) == 4
+    assert sweep["segments"][0]["to"] == pytest.approx(2 * 70e9 / 1e15)
 
 
 def test_what_is_swept_needs_no_number(tmp_path: Path) -> None:
@@ -473,7 +520,8 @@ def test_certificates_hold(name: str, tmp_path: Path) -> None:
 
 def test_certificates_of_what_has_no_closed_form(tmp_path: Path) -> None:
     problem, path = tmp_path / "own.toml", tmp_path / "proof.json"
-    problem.write_text('minimize = "x + 2*x^2 + 1/x"\n[variables]\nx = {}\n', encoding="utf-8")
+    text = 'minimize = "x + 2*x^2 + x^3 + 1/x"\n[variables]\nx = {}\n'
+    problem.write_text(text, encoding="utf-8")
     done = run("solve", str(problem), "--certificate", str(path))
     assert done.code == 0
     assert "does not show: some point reaches" in done.err  # irrational numbers decide there
