@@ -46,7 +46,7 @@ _KINDS = {
     "infimum": ("infimum", "infima"), "feasible": ("feasible point", "feasible points"),
     "infeasible": ("case without a feasible point", "cases without a feasible point"),
     "unbounded": ("case without a bound", "cases without a bound"),
-    "tangent": ("tangent", "tangents"), "curve": ("curve", "curves"), "box": ("box", "boxes"),
+    "tangent": ("tangent", "tangents"), "box": ("box", "boxes"),
     "cover": ("cover", "covers"),
 }  # fmt: skip
 
