@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 from sympy.core.relational import Relational
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 POINTS = 401
 NOTHING = "no optimum"
 UNKNOWN = "no closed form"
+INFEASIBLE = "infeasible"
+UNBOUNDED = "unbounded"
+MAP_POINTS = 241
+_COARSE = 10  # of the map's points every tenth is searched where no closed form rules
+_PROBES = 9
 _HALVINGS = 60
 _ROUNDING = 1e-12
 _NEAR = 1e-9
@@ -322,3 +327,64 @@ def swept(found: ProblemAnswer, axes: Sequence[Axis]) -> SweptAnswer:
     found = found.without_numbers(a.symbol for a in axes)
     segments = sweep(found, axes[0]) if len(axes) == 1 else ()
     return SweptAnswer(found, tuple(axes), segments)
+
+
+@dataclass(frozen=True)
+class OptimumMap:
+    """The optimum over two parameters, and which piece rules.
+
+    Attributes:
+        xs: Values of the first parameter.
+        ys: Values of the second.
+        names: The pieces, then NOTHING or UNKNOWN, INFEASIBLE, UNBOUNDED.
+        ruling: For each row of ys and column of xs the position in `Regions.names`.
+        shown: The position in `names`: what no piece rules told apart.
+        logs: Natural logarithm of the optimum; nan where there is none, or it is not known.
+    """
+
+    xs: "np.ndarray"
+    ys: "np.ndarray"
+    names: tuple[str, ...]
+    ruling: "np.ndarray"
+    shown: "np.ndarray"
+    logs: "np.ndarray"
+
+
+def optimum_map(found: ProblemAnswer, regions: Regions, axes: Sequence[Axis]) -> OptimumMap:
+    """Evaluate the closed forms over two parameters, and search where none rules.
+
+    The search goes to every tenth point of each parameter; between these the logarithm of the
+    optimum is interpolated, and the edge of what is feasible.
+    """
+    import numpy as np
+
+    xs, ys = (a.grid(MAP_POINTS) for a in axes)
+    ruling = regions.index(xs[None, :], ys[:, None])
+    logs = np.full(ruling.shape, np.nan)
+    symbols = [a.symbol for a in axes]
+    fixed = {s: v for s, v in found.values.items() if s not in symbols}
+    for k, piece in enumerate(found.pieces):
+        value = sp.lambdify(symbols, piece.expr.xreplace(fixed).evalf(17), "numpy", cse=True)
+        with np.errstate(all="ignore"):  # beyond its region it may not be finite
+            here = np.log(np.broadcast_to(value(xs[None, :], ys[:, None]), ruling.shape))
+        logs[ruling == k] = here[ruling == k]
+    logs[~np.isfinite(logs)] = np.nan
+    shown = ruling.copy()
+    open_here = ruling == len(found.pieces)
+    if open_here.any():
+        from symscale.algebra.optimum.grids import KINDS, kinds_at, searched
+
+        def at(row: int, column: int) -> dict[Any, Any]:
+            x, y = (_decimal(v) for v in (xs[column], ys[row]))
+            return {**found.values, symbols[0]: x, symbols[1]: y}
+
+        if found.complete:  # nothing to find: only why there is no optimum
+            some = np.argwhere(open_here)
+            some = some[np.linspace(0, len(some) - 1, min(_PROBES, len(some))).astype(int)]
+            kinds = set(kinds_at(found.program, (at(i, j) for i, j in some)))
+            kind = kinds.pop() if len(kinds) == 1 else ""
+            shown[open_here] += KINDS.index(kind) if kind in KINDS else 0
+        else:
+            kinds_there = searched(found.program, at, open_here, logs, _COARSE)
+            shown[open_here] += kinds_there[open_here]
+    return OptimumMap(xs, ys, (*regions.names, INFEASIBLE, UNBOUNDED), ruling, shown, logs)

@@ -12,10 +12,23 @@ import sympy as sp
 from places import ROOT
 from symscale.algebra.sums.numeric import minimize
 from symscale.errors import InputError, NoAnswerError
+from symscale.pages.figures.drawing import new_figure, styled
+from symscale.pages.figures.regions import contours
 from symscale.problems.answer import ProblemAnswer, answer
 from symscale.problems.file import load_problem
 from symscale.problems.settings import read_problem_settings
-from symscale.problems.sweep import NOTHING, Regions, Segment, read_axis, require_numbers, sweep
+from symscale.problems.sweep import (
+    INFEASIBLE,
+    NOTHING,
+    UNKNOWN,
+    OptimumMap,
+    Regions,
+    Segment,
+    optimum_map,
+    read_axis,
+    require_numbers,
+    sweep,
+)
 
 PROBLEMS = ROOT / "docs" / "problems"
 MIXED = ("B=48000", "D=8192", "F=32768", "N=64", "W=9e10")
@@ -200,3 +213,68 @@ def test_numbers_that_are_missing() -> None:
     problem = load_problem(str(PROBLEMS / "mixed-parallelism.toml"))
     with pytest.raises(InputError, match="--sweep needs numbers for D, F, N, W; give them by"):
         require_numbers(answer(problem), [read_axis("B=1..2", problem)])
+
+
+FOUR_TERMS = (
+    'minimize = "x + a/x + x^3 + a/x^2"\n[parameters]\na = {}\nb = {}\n[variables]\n'
+    'x = { upper = 5 }\n[[constraints]]\nname = "least"\nexpression = "x >= b"\n'
+)
+
+
+def by_brute_force(a: float, b: float) -> float:
+    x = np.geomspace(b, 5, 40001)
+    return float((x + a / x + x**3 + a / x**2).min())
+
+
+def mapped(found: ProblemAnswer, *spans: str) -> OptimumMap:
+    axes = [read_axis(t, found.problem) for t in spans]
+    return optimum_map(found, Regions(found, axes), axes)
+
+
+def test_a_map_of_an_optimum_without_closed_form(own: Callable[..., ProblemAnswer]) -> None:
+    """Against brute force over x, at points searched and between them; b <= 5 is feasible."""
+    found = mapped(own(FOUR_TERMS), "a=0.1..1000", "b=0.1..20")
+    shown = {found.names[k] for k in np.unique(found.shown)}
+    assert {UNKNOWN, INFEASIBLE} < shown
+    beyond = found.ys > 5
+    infeasible = found.shown == found.names.index(INFEASIBLE)
+    assert (infeasible == beyond[:, None]).all()
+    assert (np.isnan(found.logs) <= (found.ys > 5 / 1.25)[:, None]).all()
+    for step, start, near in ((40, 0, 1e-6), (34, 5, 5e-3)):
+        for i in range(start, 170, step):
+            for j in range(start, 240, step):
+                best = by_brute_force(found.xs[j], found.ys[i])
+                assert np.exp(found.logs[i, j]) == pytest.approx(best, rel=near)
+
+
+def test_contours_are_where_the_optimum_has_their_values(
+    own: Callable[..., ProblemAnswer],
+) -> None:
+    drawn = mapped(own(FOUR_TERMS), "a=0.1..1000", "b=0.1..4")
+    with styled():
+        _, axes = new_figure((1.0,), 4)
+        (handle,) = contours(axes, drawn, "optimum [s]")
+    assert handle.get_label() == "optimum [s]"
+    (lines,) = axes.collections
+    checked = 0
+    for level, path in zip(lines.levels, lines.get_paths(), strict=True):
+        for a, b in path.vertices[::25]:
+            assert by_brute_force(a, b) == pytest.approx(float(np.exp(level)), rel=1e-2)
+            checked += 1
+    assert checked > 40
+    assert {float(t.get_text()) for t in axes.texts} <= {
+        float(f"{np.exp(x):.4g}") for x in lines.levels
+    }
+    assert axes.texts
+
+
+def test_a_map_says_why_there_is_no_optimum(own: Callable[..., ProblemAnswer]) -> None:
+    found = mapped(
+        own('minimize = "p*x"\n[parameters]\np = {}\na = {}\n[variables]\nx = { upper = 5 }\n'
+            '[[constraints]]\nname = "least"\nexpression = "x >= a"\n'),
+        "p=1..10", "a=0.1..100",
+    )
+    named = np.array(found.names)[found.shown]
+    assert (named == np.where(found.ys > 5, INFEASIBLE, "least")[:, None]).all()
+    rows, columns = np.nonzero(found.ys <= 5)[0], found.xs
+    assert np.exp(found.logs[rows]) == pytest.approx(found.ys[rows, None] * columns)

@@ -61,8 +61,15 @@ def minimize(
     return _verdict(program, rows, least(rows))
 
 
-def least(rows: "LogProgram") -> np.ndarray:
-    """Where a program in logarithms is least; raises as `minimize` does."""
+def least(rows: "LogProgram", near: np.ndarray | None = None) -> np.ndarray:
+    """Where a program in logarithms is least; raises as `minimize` does.
+
+    The search begins at `near` where that is given: the optimum of a program with the same
+    exponents, which then is not found to be unbounded or infeasible by this one's own start.
+    """
+    best = None if near is None else _polish(rows, near)
+    if best is not None:
+        return best
     for start in _starts(rows):
         best = _polish(rows, start)
         if best is not None:

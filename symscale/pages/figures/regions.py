@@ -19,9 +19,26 @@ from symscale.pages.figures.drawing import (
 )
 from symscale.pages.formulas import formula
 from symscale.problems.answer import ProblemAnswer
-from symscale.problems.sweep import NOTHING, UNKNOWN, Axis, Regions, Segment, boundary
+from symscale.problems.sweep import (
+    INFEASIBLE,
+    MAP_POINTS,
+    NOTHING,
+    UNBOUNDED,
+    UNKNOWN,
+    Axis,
+    OptimumMap,
+    Regions,
+    Segment,
+    boundary,
+    optimum_map,
+)
 
-_GRID = 241
+_GRID = MAP_POINTS
+_EMPTY = (NOTHING, INFEASIBLE, UNBOUNDED)
+_CONTOUR = "#8B0000"
+_LEVELS = 6
+_FLAT = 1e-9
+_TAIL = 0.01
 
 
 def _label(axis: Axis) -> str:
@@ -34,7 +51,7 @@ def _label(axis: Axis) -> str:
 def _colours(found: ProblemAnswer) -> dict[str, str]:
     names = [p.name for p in found.pieces]
     table = {n: COLOURS[k % len(COLOURS)] for k, n in enumerate(names)}
-    return {**table, NOTHING: "#DDDDDD", UNKNOWN: "#DDDDDD"}
+    return {**table, NOTHING: "#FFFFFF", UNKNOWN: "#BBBBBB", **dict.fromkeys(_EMPTY, "#FFFFFF")}
 
 
 def line_plot(
@@ -63,42 +80,104 @@ def line_plot(
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlabel(_label(axis))
-        unit = f" [{found.problem.unit}]" if found.problem.unit != "1" else ""
-        axes.set_ylabel(f"optimum of ${formula.latex(found.problem.objective)}${unit}")
+        axes.set_ylabel(_optimum_label(found))
         axes.set_title(plain(found.problem.title))
         figure.legend(fontsize=8, loc="outside lower center", ncols=2)
         save(figure, path)
 
 
 def region_plot(found: ProblemAnswer, first: Axis, second: Axis, path: Path) -> None:
-    """Draw where each piece rules over two parameters, boundaries in the legend."""
+    """Draw where each piece rules over two parameters, and contours of the optimum.
+
+    Boundaries are in the legend. Where no closed form rules, contours are numerical.
+    """
     import numpy as np
 
     with styled():
         figure, axes = new_figure((1.0,), 4.2)
         regions = Regions(found, [first, second])
-        names, colours = regions.names, _colours(found)
-        xs, ys = first.grid(_GRID), second.grid(_GRID)
-        grid = regions.index(xs[None, :], ys[:, None])
-        axes.pcolormesh(
-            xs, ys, grid, cmap=colour_map([colours[n] for n in names]),
-            vmin=-0.5, vmax=len(names) - 0.5, alpha=0.55, shading="nearest", rasterized=True,
-        )
-        for k, name in enumerate(names):
-            where = np.argwhere(grid == k)
-            if len(where):
-                _name_region(axes, where, grid, k, xs, ys, _short(name))
-        handles = _boundaries(found, (first, second), axes, regions, grid)
+        drawn = optimum_map(found, regions, (first, second))
+        names, colours, xs, ys = drawn.names, _colours(found), drawn.xs, drawn.ys
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlim(float(first.low), float(first.high))
         axes.set_ylim(float(second.low), float(second.high))
+        axes.pcolormesh(
+            xs, ys, drawn.shown, cmap=colour_map([colours[n] for n in names]),
+            vmin=-0.5, vmax=len(names) - 0.5, alpha=0.55, shading="nearest", rasterized=True,
+        )
+        for k, name in enumerate(names):
+            here = drawn.shown == k
+            where = np.argwhere(here)
+            if not len(where):
+                continue
+            if name in _EMPTY and len(where) < here.size:
+                axes.contourf(xs, ys, here, levels=[0.5, 1.5], colors="none", hatches=["///"])
+            _name_region(axes, where, drawn.shown, k, xs, ys, _short(name))
+        handles = _boundaries(found, (first, second), axes, regions, drawn.ruling)
+        handles += contours(axes, drawn, _optimum_label(found))
         axes.set_xlabel(_label(first))
         axes.set_ylabel(_label(second))
         axes.set_title(plain(found.problem.title))
         if handles:
             figure.legend(handles=handles, fontsize=8, loc="outside lower center", ncols=2)
         save(figure, path)
+
+
+def contours(axes: Any, drawn: OptimumMap, label: str) -> list[Any]:
+    """Draw lines of equal optimum with their numbers; return what stands in the legend."""
+    import numpy as np
+
+    known = drawn.logs[np.isfinite(drawn.logs)]
+    if not len(known):
+        return []
+    if known.max() - known.min() < _FLAT:
+        return [legend_line(lw=0, label=f"{label}: {math.exp(known[0]):.4g}")]
+    # Some optima grow without limit at an edge, where lines would crowd.
+    low, high = (math.exp(x) for x in np.quantile(known, (_TAIL, 1 - _TAIL)))
+    levels = contour_levels(low, high)
+    if not levels:
+        levels = [math.exp(float(np.median(known)))]
+    lines = axes.contour(
+        drawn.xs, drawn.ys, np.ma.masked_invalid(drawn.logs), levels=np.log(levels),
+        colors=_CONTOUR, linewidths=0.8, linestyles="solid",
+    )
+    texts = {at: f"{level:.4g}" for at, level in zip(lines.levels, levels, strict=True)}
+    for text in axes.clabel(lines, fmt=texts, fontsize=7):
+        text.set_bbox({"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.5})
+    return [legend_line(color=_CONTOUR, lw=0.8, label=label)]
+
+
+def contour_levels(low: float, high: float) -> list[float]:
+    """Round numbers strictly between two, about six of them; none where the two are nearly one.
+
+    Example:
+        >>> contour_levels(0.9, 1200)
+        [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0]
+        >>> contour_levels(1.05, 1.62)
+        [1.1, 1.2, 1.3, 1.4, 1.5, 1.6]
+    """
+    if high <= low * (1 + _FLAT):
+        return []
+    decades = math.log10(high / low)
+    if decades < 1:
+        rough = (high - low) / _LEVELS
+        tens = 10.0 ** math.floor(math.log10(rough))
+        step = next(m for m in (1, 2, 5, 10) if m * tens >= rough) * tens
+        found = [k * step for k in range(math.floor(low / step), math.ceil(high / step) + 1)]
+    else:
+        stride = max(1, round(decades / _LEVELS))
+        steps = (1, 2, 5) if decades < 2.5 else (1, 3) if decades < 5 else (1,)
+        first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+        found = [
+            float(f"{m}e{n}") for n in range(first, last + 1) if n % stride == 0 for m in steps
+        ]
+    return [level for level in (float(f"{x:.6g}") for x in found) if low < level < high]
+
+
+def _optimum_label(found: ProblemAnswer) -> str:
+    unit = f" [{found.problem.unit}]" if found.problem.unit != "1" else ""
+    return f"optimum of ${formula.latex(found.problem.objective)}${unit}"
 
 
 def _name_region(

@@ -374,8 +374,11 @@ def test_what_a_map_says(drawn: list[Any], tmp_path: Path) -> None:
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert axes.get_xlabel() == "$B$, tokens in the batch"
     assert axes.get_ylabel() == "$N$, devices"
-    assert sorted(labels) == ["X >= 1", "interior"]
-    (boundary,) = legend
+    names, values = labels[:2], labels[2:]
+    assert sorted(names) == ["X >= 1", "interior"]
+    assert sorted(map(float, values)) == [1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03]
+    boundary, optimum = legend
+    assert optimum == r"optimum of $t_{\mathrm{comms}}$ [s]"
     assert boundary.startswith("$N = ")
     assert "M_{Y}" in boundary
     assert axes.get_title() == "Mixed FSDP and tensor parallelism"
