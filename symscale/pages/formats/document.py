@@ -96,7 +96,7 @@ class Equation:
         label: Its label, or "".
     """
 
-    value: sp.Basic | Monomial
+    value: sp.Basic | Monomial | Compared
     label: str = ""
 
 
