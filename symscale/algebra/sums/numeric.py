@@ -95,7 +95,9 @@ class LogSum(NamedTuple):
 
     def gradient(self, x: np.ndarray) -> np.ndarray:
         """Of the logarithm of the sum."""
-        return np.asarray(self.weights(x) @ self.slopes)
+        y = self.terms(x)
+        weight = np.exp(y - y.max())
+        return np.asarray(weight @ self.slopes / weight.sum())
 
     def weights(self, x: np.ndarray) -> np.ndarray:
         """The shares of the terms."""
