@@ -230,11 +230,13 @@ class ProblemAnswer(Answer):
             self.ruling is not None and self.digits is None
         ):
             return None
-        from symscale.algebra.tangents.law import local_law
+        from symscale.algebra.tangents.law import local_law, readable_law
 
         numbers = {s: self.values[s] for s in self.program.parameters}
         try:
-            return local_law(self.program, numbers, self.digits or 1)
+            if self.digits is None:
+                return readable_law(self.program, numbers)
+            return local_law(self.program, numbers, self.digits)
         except NoAnswerError:
             return None
 

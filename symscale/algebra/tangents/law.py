@@ -41,6 +41,7 @@ class LocalLaw:
         optimum: The numerical optimum at the numbers.
         gap: By which share the bound misses it there.
         digits: Shares with denominators up to 10**digits were tried.
+        aim: The gap aimed at.
         spread: Where else it is good.
         values: The numbers.
         point: A feasible point in exact numbers, which shows the gap; None where none is known.
@@ -50,6 +51,7 @@ class LocalLaw:
     optimum: float
     gap: float
     digits: int
+    aim: float
     spread: Spread
     values: Values
     point: Point | None
@@ -57,7 +59,7 @@ class LocalLaw:
     @property
     def is_near(self) -> bool:
         """Whether the gap is what was aimed at."""
-        return self.gap <= goal(self.digits)
+        return self.gap <= self.aim
 
 
 def goal(digits: int) -> float:
@@ -65,13 +67,26 @@ def goal(digits: int) -> float:
     return GAP * 100.0 ** (1 - digits)
 
 
-def local_law(program: GeometricProgram, values: Values, digits: int = 1) -> LocalLaw:
+def readable_law(program: GeometricProgram, values: Values) -> LocalLaw:
+    """Find the local law with the smallest denominators whose gap is small enough to use.
+
+    Raises:
+        NoAnswerError: As `local_law` does.
+    """
+    law = local_law(program, values)
+    return law if law.is_near else local_law(program, values, 2, goal(1))
+
+
+def local_law(
+    program: GeometricProgram, values: Values, digits: int = 1, aim: float | None = None
+) -> LocalLaw:
     """Find the local law of a program at some numbers.
 
     Args:
         program: The program.
         values: Numbers of all its parameters.
         digits: Of the shares: their denominators are at most 10**digits.
+        aim: The gap aimed at: the first denominators that reach it are taken.
 
     Raises:
         InfeasibleError: If no point satisfies the constraints there.
@@ -92,7 +107,8 @@ def local_law(program: GeometricProgram, values: Values, digits: int = 1) -> Loc
     offsets = table.offsets(table.logarithms(values))
     found = table.solve(offsets)
     denominators = range(1, 10 ** min(digits, MOST_DIGITS) + 1)
-    most = found.value - math.log1p(goal(digits))
+    aim = goal(digits) if aim is None else aim
+    most = found.value - math.log1p(aim)
     bound = Rounding(table, found.shares).nearest([offsets], [most], denominators)
     logarithm = bound.logarithm(values)
     sign = -1 if program.inverse else 1
@@ -104,7 +120,7 @@ def local_law(program: GeometricProgram, values: Values, digits: int = 1) -> Loc
         point = None
     spread = _spread(table, values, bound, program)
     return LocalLaw(
-        bound, math.exp(sign * found.value), gap, digits, spread, dict(values), point
+        bound, math.exp(sign * found.value), gap, digits, aim, spread, dict(values), point
     )
 
 
