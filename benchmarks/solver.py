@@ -20,8 +20,7 @@ from symscale.errors import TooLargeError
 from symscale.language.symbols import NOTATION, symbol
 from symscale.studies.training.limits import limits_program
 
-SIZES = ((6, 14), (8, 20), (10, 24), (12, 30), (20, 50))
-DRAWS = 3
+SIZES = ((6, 14, 3), (8, 20, 3), (10, 24, 1), (20, 50, 1))  # the last: how many are drawn
 
 
 def random_program(variables: int, constraints: int, rng: random.Random) -> Program:
@@ -78,9 +77,9 @@ def main() -> None:
         seconds, limit = timed(program)
         _row(name, limit, seconds, reference, None)
     timed_number(random_program(6, 14, rng))  # loads SciPy
-    for variables, constraints in SIZES:
+    for variables, constraints, draws in SIZES:
         name = f"{variables} variables, {constraints} constraints"
-        for _ in range(DRAWS):
+        for _ in range(draws):
             program = random_program(variables, constraints, rng)
             start = time.process_time()
             try:
@@ -95,7 +94,7 @@ def main() -> None:
 def _row(name: str, limit: Limit, seconds: float, reference: float, number: float | None) -> None:
     """Print a row: the solver, one region on average, the convex solver for one point."""
     start = time.process_time()
-    some = limit.pieces[:10]
+    some = limit.pieces[:5]
     for piece in some:
         _ = piece.region
     region = (time.process_time() - start) / max(1, len(some)) / reference

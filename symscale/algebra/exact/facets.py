@@ -15,6 +15,7 @@ What is neither is left to the caller.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -66,13 +67,16 @@ class Decided:
     unknown: list[int] = field(default_factory=list)
 
 
-def needed_of(conditions: Conditions, inside: Floats, given: int = 0) -> Decided:
+def needed_of(
+    conditions: Conditions, inside: Floats, given: int = 0, others: Sequence[Floats] = ()
+) -> Decided:
     """Decide which conditions are needed, beside the first ones, which are given.
 
     Args:
         conditions: The conditions, no two of which say the same.
         inside: A point at which all hold, none with equality.
         given: How many of the first are not asked for.
+        others: Points towards which it is worth to look first, each beyond some condition.
 
     Example:
         >>> rows = np.array([[1, 0], [0, 1], [1, 1], [1, 2]])  # x, y, x + y, x + 2 y <= 1
@@ -81,7 +85,7 @@ def needed_of(conditions: Conditions, inside: Floats, given: int = 0) -> Decided
         >>> sorted(found.needed), sorted(found.implied), found.unknown
         ([0, 1, 3], [2], [])
     """
-    return _FacetSearch(conditions, inside, given).run()
+    return _FacetSearch(conditions, inside, given).run(others)
 
 
 def inside_of(conditions: Conditions) -> Floats | None:
@@ -114,13 +118,16 @@ class _FacetSearch:
         self.found = Decided()
         self.random = np.random.default_rng(1)
 
-    def run(self) -> Decided:
+    def run(self, others: Sequence[Floats]) -> Decided:
         count, size = self.rows.shape
         open_ones = set(range(self.given, count))
         if (self.gaps <= 0).any() or not size or not open_ones:
             return Decided(unknown=sorted(open_ones))
         self._shoot(self.rows[self.given : self.given + _MOST_RAYS])
         self._shoot(self.random.standard_normal((2 * size, size)))
+        if others:
+            towards = np.array(others[:_MOST_RAYS]) - self.inside
+            self._shoot(towards[towards.any(axis=1)])
         open_ones -= self.found.needed.keys()
         while open_ones:
             asked = min(open_ones)

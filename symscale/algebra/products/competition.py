@@ -8,6 +8,7 @@ for each face beside its own. See `facets` for how both are decided.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from symscale.algebra.products.program import Program
 
 _FARTHEST = 200.0
 _CLEAR = 1e-6
+_HALF_OF_64_BITS = 1 << 30  # a difference of two products of numbers below fits
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,6 @@ class _ExponentTable:
             rows.append(row)
             divisors.append(divisor)
         return rows, divisors
-
-    def monomial(self, row: Sequence[int]) -> Monomial:
-        """A row of exponents as a monomial."""
-        atoms = (*self.atoms, *self.numbers)
-        return Monomial.from_powers(
-            {a: sp.Integer(e) for a, e in zip(atoms, row, strict=True) if e}
-        )
 
     def conditions(self, rows: Sequence[Sequence[int]], extra: Sequence[int] = ()) -> Conditions:
         """Rows as conditions, with one unknown more where there are exponents of it."""
@@ -86,37 +81,14 @@ class Competition:
     lost: frozenset[Monomial]
     inside: Mapping[Monomial, Floats]
 
-    def region(
-        self, bound: Monomial, bounds: Sequence[Monomial]
-    ) -> tuple[list[tuple[Monomial, Monomial | None]], frozenset[Monomial]]:
-        """The conditions under which a bound is the tightest of some, without what follows.
-
-        Returns:
-            Each as a monomial that is at most 1, with the bound that is tighter elsewhere, or
-            None where it is a condition of feasibility; and those that may follow yet.
-        """
-        sense = 1 if self.program.sense == "maximize" else -1
-        own, divisor = self.exponents[bound]
-        against: dict[tuple[int, ...], Monomial | None] = {}
-        for other in bounds:
-            if other != bound:
-                row, by = self.exponents[other]
-                pairs = zip(own, row, strict=True)
-                against.setdefault(
-                    _primitive([sense * (x * by - y * divisor) for x, y in pairs]), other
-                )
-        declared = [_primitive(row) for row in self.declared]
-        for known in declared:
-            against.pop(known, None)
-        feasible = [r for r in map(_primitive, self.feasible) if r not in against]
-        rows = [*declared, *against, *feasible]
-        decided = needed_of(
-            self.table.conditions(rows), self.inside[bound], given=len(declared)
-        )
-        kept = sorted([*decided.needed, *decided.unknown])
-        found = [(self.table.monomial(rows[k]), against.get(rows[k])) for k in kept]
-        unsure = frozenset(self.table.monomial(rows[k]) for k in decided.unknown)
-        return found, unsure
+    def among(self, bounds: Sequence[Monomial]) -> "Rivals":
+        """Some of the bounds, each of which is the tightest somewhere among them."""
+        rows, divisors = zip(*(self.exponents[m] for m in bounds), strict=True)
+        width = len(self.table.atoms) + len(self.table.numbers)
+        whole, by = whole_array(rows, width), whole_array([divisors], len(bounds))[0]
+        if max(abs(whole).max(initial=0), by.max()) >= _HALF_OF_64_BITS:
+            whole, by = whole.astype(object), by.astype(object)
+        return Rivals(self, {m: k for k, m in enumerate(bounds)}, whole, by)
 
     def witness(self, bound: Monomial) -> dict[sp.Symbol, sp.Rational] | None:
         """Parameters at which a bound is clearly the tightest, where they are not extreme."""
@@ -142,6 +114,58 @@ class Competition:
             return None
         values: dict[Any, sp.Rational] = dict.fromkeys(self.program.parameters, sp.Integer(1))
         return values | {a: sp.Rational(t) for a, t in zip(self.table.atoms, texts, strict=True)}
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """Bounds that compete, and where each is the tightest.
+
+    Attributes:
+        competition: What is known of them.
+        places: Their places in the arrays.
+        rows: Their whole exponents.
+        divisors: What these are to be divided by.
+    """
+
+    competition: Competition
+    places: Mapping[Monomial, int] = field(repr=False)
+    rows: Integers = field(repr=False)
+    divisors: Integers = field(repr=False)
+
+    @cached_property
+    def _points(self) -> list[Floats]:
+        return [known for m in self.places if (known := self.competition.inside.get(m)) is not None]
+
+    def region(self, bound: Monomial) -> list[tuple[Monomial | int, bool]]:
+        """The conditions under which a bound is the tightest, without what follows.
+
+        Returns:
+            For each the bound that is tighter elsewhere, or the number of a condition of
+            feasibility; and whether it may follow yet from the others.
+        """
+        known, own = self.competition, self.places[bound]
+        sense = 1 if known.program.sense == "maximize" else -1
+        ratios = self.rows[own] * self.divisors[:, None] - self.rows * self.divisors[own]
+        ratios[own] = 0
+        common = np.gcd.reduce(ratios, axis=1)
+        common[common == 0] = 1
+        primitive = map(tuple, (sense * ratios // common[:, None]).tolist())
+        against: dict[tuple[int, ...], Monomial | int] = {}
+        for other, row in zip(self.places, primitive, strict=True):
+            if other != bound:
+                against.setdefault(row, other)
+        declared = [_primitive(row) for row in known.declared]
+        for known_row in declared:
+            against.pop(known_row, None)
+        for index, exponents in enumerate(known.feasible):
+            against.setdefault(_primitive(exponents), index)
+        rows = [*declared, *against]
+        decided = needed_of(
+            known.table.conditions(rows), known.inside[bound], given=len(declared),
+            others=self._points,
+        )
+        kept = sorted([*decided.needed, *decided.unknown])
+        return [(against[rows[k]], k not in decided.needed) for k in kept]
 
 
 def compete(

@@ -15,7 +15,7 @@ from symscale.algebra.products.limit import Condition, Piece, domain_conditions,
 from symscale.algebra.products.program import Program
 
 if TYPE_CHECKING:
-    from symscale.algebra.products.competition import Competition
+    from symscale.algebra.products.competition import Competition, Rivals
 
 _MANY = 8  # pieces from which on it is worth to load NumPy
 
@@ -183,11 +183,6 @@ def with_rules(found: Feasible, pruned: Pruned, pieces: Sequence[Piece]) -> tupl
     return result
 
 
-def _whole(ratio: Monomial) -> Monomial:
-    """The power of a monomial whose exponents are whole and have no common divisor."""
-    return ratio ** (1 / ratio.content)
-
-
 @dataclass(frozen=True)
 class _Among:
     """Where each of some pieces rules."""
@@ -215,16 +210,26 @@ class _Among:
         competition = self.pruned.competition
         if competition is None or piece.bound not in competition.inside:
             return self._without_redundant(self._conditions(piece))
-        pieces = {p.bound: p for p in self.pieces}
-        feasible = {_whole(c.ratio): c for c in self.found.conditions}
-        needed, unsure = competition.region(piece.bound, tuple(pieces))
-        conditions = [
-            self._against(piece, pieces[other]) if other is not None else feasible[ratio]
-            for ratio, other in needed
+        found = [
+            (
+                self.found.conditions[by] if isinstance(by, int)
+                else self._against(piece, self._by_bound[by]),
+                unsure,
+            )
+            for by, unsure in self._rivals.region(piece.bound)
         ]
         return self._without_redundant(
-            conditions, frozenset(c.primitive for c in conditions if _whole(c.ratio) in unsure)
+            [c for c, _ in found], frozenset(c.primitive for c, unsure in found if unsure)
         )
+
+    @cached_property
+    def _rivals(self) -> "Rivals":
+        assert self.pruned.competition is not None  # noqa: S101  # asked only where it is
+        return self.pruned.competition.among(tuple(self._by_bound))
+
+    @cached_property
+    def _by_bound(self) -> Mapping[Monomial, Piece]:
+        return {p.bound: p for p in self.pieces}
 
     def _against(self, piece: Piece, other: Piece) -> Condition:
         """Where a piece's bound is no looser than another's."""
