@@ -14,7 +14,7 @@ from sampling import sample
 from symscale.algebra.exact import cone, facets, wide_cone
 from symscale.algebra.exact.facets import Conditions, needed_of
 from symscale.algebra.exact.scalars import Rationals
-from symscale.algebra.products import ruling
+from symscale.algebra.products import competition, ruling
 from symscale.algebra.products.limit import Limit
 from symscale.algebra.products.program import Program
 from symscale.algebra.products.solve import solve
@@ -67,6 +67,15 @@ def test_random_programs_say_the_same_both_ways(monkeypatch: pytest.MonkeyPatch)
         except FormulaError:
             continue
     assert several >= CASES.least(5)
+
+
+def test_numbers_beyond_64_bits_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ruling, "_MANY", 1)
+    program = packing(5, 10, 4, True, 10)
+    expected = told(solve(program))
+    assert sum(len(piece[4]) for piece in expected[0]) >= 8  # conditions of regions
+    monkeypatch.setattr(competition, "_HALF_OF_64_BITS", 0)
+    assert told(solve(program)) == expected
 
 
 def test_a_hundred_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
