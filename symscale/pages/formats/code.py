@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import sympy as sp
 from sympy.core.relational import Relational
@@ -21,6 +22,25 @@ from symscale.pages.formulas.programs import expression
 from symscale.version import __version__
 
 _WIDTH = 92
+
+
+@dataclass(frozen=True)
+class ShareLaw:
+    """What determines a number that formulas use: `number = law(symbol)`, which rises.
+
+    Attributes:
+        symbol: The number.
+        low: It is above this.
+        high: It is below this.
+        number: A formula in the arguments.
+        law: A formula in the number, and perhaps in arguments that are exponents.
+    """
+
+    symbol: sp.Symbol
+    low: sp.Rational
+    high: sp.Rational
+    number: sp.Expr
+    law: sp.Expr
 
 
 @dataclass(frozen=True)
@@ -36,6 +56,7 @@ class Function:
         least: Whether of several values the least is the optimum.
         requires: Where it holds; elsewhere the function returns NaN.
         cases: Where each value counts; by default all do everywhere.
+        shares: Numbers in the formulas that laws determine.
     """
 
     name: str
@@ -46,12 +67,25 @@ class Function:
     least: bool = True
     requires: tuple[Relational, ...] = ()
     cases: tuple[tuple[Relational, ...], ...] = ()
+    shares: tuple[ShareLaw, ...] = ()
+
+    @property
+    def _symbols(self) -> set[sp.Symbol]:
+        parts = (*self.values, *self.requires, *(c for case in self.cases for c in case))
+        return {s for e in parts for s in e.free_symbols if isinstance(s, sp.Symbol)}
+
+    @property
+    def laws(self) -> tuple[ShareLaw, ...]:
+        """The laws of the numbers that stand in it."""
+        return tuple(s for s in self.shares if s.symbol in self._symbols)
 
     @property
     def arguments(self) -> tuple[sp.Symbol, ...]:
         """The symbols it depends on, by name."""
-        parts = (*self.values, *self.requires, *(c for case in self.cases for c in case))
-        found = {s for e in parts for s in e.free_symbols if isinstance(s, sp.Symbol)}
+        found = self._symbols
+        for share in self.laws:
+            inner: set[Any] = share.number.free_symbols | share.law.free_symbols
+            found = (found | inner) - {share.symbol}
         return tuple(sorted(found, key=lambda s: str(s).casefold()))
 
     @property
@@ -115,6 +149,11 @@ def _remarks(function: Function, mark: str) -> list[str]:
     lines = comment(f"{function.meaning}{unit}", mark)
     if function.conditions:
         lines += comment("It holds where " + _all(function.conditions), mark)
+    for share in function.laws:
+        lines += comment(
+            f"{share.symbol} is the number between {share.low} and {share.high} with "
+            f"{formula.text(sp.Eq(share.law, share.number, evaluate=False))}", mark,
+        )
     for k, case in enumerate(function.cases):
         if case:
             label = f"'{function.names[k]}'" if function.names else f"value {k + 1}"
@@ -157,19 +196,40 @@ def _best(valid, sign, cases, names=None):
 '''
 
 
+_PYTHON_SHARE = '''
+
+def _share(low, high, number, law):
+    # Where a law that rises from low to high is a number; NaN where it is so nowhere.
+    below, above = (np.full(np.shape(number), float(end)) for end in (low, high))
+    for _ in range(200):
+        middle = (below + above)/2
+        rises = law(middle) < number
+        below, above = np.where(rises, middle, below), np.where(rises, above, middle)
+    return np.where((below > low) & (above < high), (below + above)/2, np.nan)[()]
+'''
+
+
 def python(
     title: str, functions: Sequence[Function], notes: Mapping[str, str],
     entries: Mapping[str, Notation] = NOTATION,
 ) -> str:
     """Return a Python module; its functions take numbers, lists or NumPy arrays by keyword."""
     lines = [*_head(title, functions, notes, entries, "#"), *_PYTHON_HEAD.splitlines()[1:]]
+    if any(f.laws for f in functions):
+        lines += _PYTHON_SHARE.splitlines()[1:]
     for function in functions:
         names = ", ".join(map(str, function.arguments))
         lines += ["", "", *_remarks(function, "#")]
         lines.append(f"def {function.name}({'*, ' if names else ''}{names}):")
         if names:
             lines.append(f"    {names}{'' if ',' in names else ','} = map(_float, [{names}])")
-        lines += ['    with np.errstate(all="ignore"):', "        valid = ("]
+        lines.append('    with np.errstate(all="ignore"):')
+        for share in function.laws:
+            number, law = (expression(e, "python") for e in (share.number, share.law))
+            ends = ", ".join(expression(e, "python") for e in (share.low, share.high))
+            lines.append(f"        {share.symbol} = _share({ends}, {number},")
+            lines.append(f"                   lambda {share.symbol}: {law})")
+        lines.append("        valid = (")
         tests = [f"({test})" for test in _tests(function, "python", "np.inf")] or ["True"]
         lines += [f"            {'& ' if k else ''}{test}" for k, test in enumerate(tests)]
         lines += ["        )", f"        return _best(valid, {1 if function.least else -1}, ["]
@@ -260,7 +320,8 @@ def _body(function: Function, language: str, words: _Words) -> list[str]:
     other = '""' if function.names else words.nan
     valid = " &&\n          ".join(_tests(function, language, words.infinity))
     sign, relation = ("", "<") if function.least else ("-", ">")
-    lines = [f"    if (!({valid})) return {other};"] if valid else []
+    lines = [line for share in function.laws for line in _share(share, language, words)]
+    lines += [f"    if (!({valid})) return {other};"] if valid else []
     if len(function.values) == 1 and not function.names and not any(function.cases):
         lines.append(f"    {words.once} value = {expression(function.values[0], language)};")
         return [*lines, f"    return {words.finite}(value) ? value : {other};", "}"]
@@ -278,6 +339,24 @@ def _body(function: Function, language: str, words: _Words) -> list[str]:
         lines += [f"        if (value {relation} best) {better}", "    }"]
     found = "name" if function.names else "best"
     return [*lines, f"    return {words.finite}(best) ? {found} : {other};", "}"]
+
+
+def _share(share: ShareLaw, language: str, words: _Words) -> list[str]:
+    """How a number is found by halving the interval in which it lies."""
+    number, law, low, high = (
+        expression(e, language) for e in (share.number, share.law, share.low, share.high)
+    )
+    r = str(share.symbol)
+    index = "int" if language == "c" else "let"
+    return [
+        f"    {words.number} {r} = {low}, {r}_below = {low}, {r}_above = {high};",
+        f"    {words.once} {r}_number = {number};",
+        f"    for ({index} {r}_step = 0; {r}_step < 200; {r}_step++) {{",
+        f"        {r} = ({r}_below + {r}_above)/2;",
+        f"        if ({law} < {r}_number) {r}_below = {r}; else {r}_above = {r};",
+        "    }",
+        f"    if (!({r}_below > {low} && {r}_above < {high})) {r} = {words.nan};",
+    ]
 
 
 def _c_string(text: str) -> str:

@@ -19,6 +19,7 @@ from symscale.pages.formats.document import Number
 from symscale.pages.formats.text import inline
 from symscale.pages.formulas import formula
 from symscale.pages.formulas.programs import RESERVED
+from symscale.pages.of.solve_curves import with_own_shares
 from symscale.problems.answer import ProblemAnswer
 from symscale.problems.pieces import AnswerPiece
 from symscale.studies.comp_vs_comm.answer import RatioAnswer
@@ -286,12 +287,14 @@ def problem_functions(answer: ProblemAnswer) -> ClosedForms:
     if answer.limit is not None:
         answer.limit.check()
     if answer.pieces:
-        cases = () if answer.limit else tuple(piece_region(p) for p in answer.pieces)
+        pieces, shares = with_own_shares(answer)
+        cases = () if answer.limit else tuple(piece_region(p) for p in pieces)
         optimum = Function(
-            "optimum", what, unit, tuple(p.expr for p in answer.pieces), least=maximum,
+            "optimum", what, unit, tuple(p.expr for p in pieces), least=maximum,
             requires=limit_region(answer.limit) if answer.limit else (), cases=cases,
+            shares=shares,
         )
-        functions = _piecewise(optimum, answer.pieces)
+        functions = _piecewise(optimum, pieces)
     if answer.bounds is not None and not (answer.complete and answer.pieces):
         answer.bounds.loose.check()
         for limit, relation in ((answer.bounds.loose, "at most" if maximum else "at least"),
@@ -331,6 +334,10 @@ def _renamed(function: Function, names: Mapping[Any, sp.Symbol]) -> Function:
         function, values=tuple(v.xreplace(names) for v in function.values),
         requires=tuple(map(relation, function.requires)),
         cases=tuple(tuple(map(relation, case)) for case in function.cases),
+        shares=tuple(
+            replace(s, number=s.number.xreplace(names), law=s.law.xreplace(names))
+            for s in function.shares
+        ),
     )
 
 

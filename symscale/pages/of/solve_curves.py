@@ -1,5 +1,6 @@
 """Curves in the answers of `solve`: what decides the optimum, and between which limits it lies."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import mpmath as mp
@@ -10,6 +11,7 @@ from symscale.algebra.curves.shape import CurveShape, terms_with_shares
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.errors import InputError
 from symscale.language.symbols import Notation
+from symscale.pages.formats.code import ShareLaw
 from symscale.pages.formats.document import (
     Block,
     Cell,
@@ -23,6 +25,7 @@ from symscale.pages.formats.document import (
 )
 from symscale.pages.formats.json import Json, formula_data, number
 from symscale.pages.formulas.formula import Compared
+from symscale.pages.formulas.programs import RESERVED
 from symscale.problems.answer import ProblemAnswer
 from symscale.problems.pieces import AnswerPiece, Values
 
@@ -231,3 +234,34 @@ def draw_curve(found: ProblemAnswer, path: Path) -> None:
         raise InputError(f"--plot needs numbers for {names}; give them by --set")
     law_plot(found.problem.title, number_symbol(found), piece.curve.number.expr, line, here, path)
 
+
+
+def with_own_shares(found: ProblemAnswer) -> tuple[list[AnswerPiece], tuple[ShareLaw, ...]]:
+    """The pieces, each with a share of a name of its own, and the laws of these.
+
+    That there is such a share is one of the conditions of a piece.
+    """
+    problem = found.problem
+    taken = {q.entry.name for q in (*problem.variables, *problem.parameters)} | RESERVED
+    pieces: list[AnswerPiece] = []
+    laws: list[ShareLaw] = []
+    for piece in found.pieces:
+        curve = piece.curve
+        if curve is None:
+            pieces.append(piece)
+            continue
+        base = str(curve.symbol)
+        name = next(n for n in (base, *(f"{base}_{k}" for k in range(2, 999))) if n not in taken)
+        taken |= {name, f"{name}_below", f"{name}_above", f"{name}_number", f"{name}_step"}
+        own = Notation(name, "1", name, "the share that decides the optimum").symbol
+        moved = {curve.symbol: own}
+        law = curve.law.expr.xreplace(moved)
+        low, high = curve.segment.low, curve.segment.high
+        laws.append(ShareLaw(own, low, high, curve.number.expr, law))
+        conditions = [(a.xreplace(moved), b.xreplace(moved), c) for a, b, c in piece.conditions]
+        relations = piece.relations or ("<=",) * len(conditions)
+        pieces.append(replace(
+            piece, expr=piece.expr.xreplace(moved), conditions=(*conditions, (low, own, "")),
+            relations=(*relations, "<"),
+        ))
+    return pieces, tuple(laws)
