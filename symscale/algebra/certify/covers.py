@@ -39,6 +39,7 @@ def cover_of(data: Data) -> Data | None:
         data: The file, with theorems that are attained or approached.
     """
     ends = [t for t in data["theorems"] if t["theorem"] in ENDS]
+    ends += [t for t in map(_without_share, data["theorems"]) if t is not None]
     if not ends:
         return None
     positive: dict[str, Data] = {}
@@ -64,6 +65,26 @@ def cover_of(data: Data) -> Data | None:
     region = [positive[name] for name in sorted(positive, key=order.index)]
     witness = ends[0]["witness"]
     return {"theorem": "cover", "name": COVER, "region": region, "witness": witness, "tree": tree}
+
+
+def _without_share(theorem: Data) -> Data | None:
+    """A curve as a theorem about the parameters alone; None where its region has the share."""
+    if theorem["theorem"] != "curve":
+        return None
+    share = theorem["share"]["name"]
+    inside = {share}
+    rows = []
+    for row in theorem["region"]:
+        if "positive" in row:
+            if any({"from", "to"} & {*s.get("times", {})} for s in row["proof"]):
+                inside.add(row["positive"])  # a sum in the share
+                continue
+        elif any(inside & {*term.get("product", {})} for term in row["terms"]):
+            return None
+        rows.append(row)
+    # What the share replaces may be anything: the kernel shows that some share gives it.
+    witness = {n: v for n, v in theorem["witness"].items() if n != share}
+    return {**theorem, "region": rows, "witness": witness | dict.fromkeys(theorem["given"], "1")}
 
 
 @dataclass

@@ -129,7 +129,8 @@ def test_symbols_in_exponents() -> None:
     b, f, g, scale_d, loss, served = sp.symbols("b f g B R D", positive=True)
     number = Monomial.of(f / (served * g)) * Monomial.of(scale_d / loss) ** (1 / b)
     assert piece.curve.number in (number, number**-1)
-    assert "loss" in found.theorems.shown
+    assert '"loss" (curve)' in found.theorems.shown["cover"]
+    assert not found.theorems.missing
 
 
 def test_the_fastest_token_at_a_price() -> None:
