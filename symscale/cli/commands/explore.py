@@ -1,11 +1,12 @@
 """Command `explore`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from symscale.cli.options.study import LevelOption
+from symscale.cli.options.study import LevelOption, SetOption
 from symscale.cli.output.progress import waiting_line
 from symscale.errors import InputError, unknown_name
 from symscale.pages.files import check_writable, write_whole
@@ -13,7 +14,10 @@ from symscale.pages.files import check_writable, write_whole
 
 def explore(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="training-limits or edge-and-slack.")
+        str | None, typer.Argument(
+            metavar="NAME|FILE.toml",
+            help="training-limits, edge-and-slack, or a problem of your own.",
+        ),
     ] = None,
     hardware: Annotated[
         str | None,
@@ -24,6 +28,7 @@ def explore(
         ),
     ] = None,
     level: LevelOption = None,
+    sets: SetOption = None,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE.html", help="Write this file.")
     ] = None,
@@ -37,7 +42,12 @@ def explore(
     if name is None:
         listed = "; ".join(f"{n} ({title})" for n, title in explorer_titles().items())
         raise InputError(f"name what to explore: {listed}")
-    if name not in explorer_titles():
+    own = name.endswith(".toml")
+    if own and (hardware is not None or level is not None):
+        raise InputError("--hardware and --level are of the explorers of studies, not of a file")
+    if not own and sets:
+        raise InputError("--set is of a problem of your own: FILE.toml")
+    if not own and name not in explorer_titles():
         raise unknown_name("explorer", name, explorer_titles())
     if output is None:
         raise InputError("name the file: -o FILE.html; a browser opens it")
@@ -45,5 +55,20 @@ def explore(
     from symscale.pages.of.explore import explorer_page
 
     with waiting_line(f"solving {name[:30]}"):
-        text = explorer_page(load_explorer(name, hardware, level))
+        text = _own(name, sets) if own else explorer_page(load_explorer(name, hardware, level))
     write_whole(output, text)
+
+
+def _own(file: str, sets: Sequence[str] | None) -> str:
+    """The page of a problem of one's own."""
+    from symscale.pages.of.explore_own import own_explorer_page
+    from symscale.problems.answer import ProblemAnswer
+    from symscale.questions import own
+
+    found = own.solve(Path(file), set=sets or ())
+    if not isinstance(found, ProblemAnswer):
+        raise InputError(
+            "this problem is several geometric programs; give the numbers by --set that tell "
+            "which, or write one of them"
+        )
+    return own_explorer_page(found)

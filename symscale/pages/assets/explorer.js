@@ -71,6 +71,13 @@
   // Results
 
   const choose = (choice, at) => {
+    if (choice.rules) {
+      const piece = choice.pieces.length ? formulas.rules(at) : "";
+      return {
+        found: choice.pieces.map((_, k) => formulas[`${choice.key}_${k}`](at)),
+        best: piece === "" ? -1 : Number(piece), value: piece === "" ? NaN : formulas[choice.key](at),
+      };
+    }
     const found = choice.pieces.map((_, k) => formulas[`${choice.key}_${k}`](at));
     let best = 0;
     found.forEach((x, k) => {
@@ -206,6 +213,44 @@
     box.svg.setAttribute("aria-label", `${data.curves}. ` + (shown.length
       ? shown.map(m => `${m.title} at ${withUnit(m.x, s.unit)}`).join("; ") : "No cliff") + ".");
   };
+  // The optimum of a problem of one's own against a parameter, each piece in its colour.
+  let against = data.x;
+  const drawOptimum = () => {
+    const choice = data.choices[0], s = spec[against], box = fresh(get("curves"), 0.5);
+    const x = scale(s.low, s.high, box.left, box.right), points = [];
+    for (let p = 0; p <= 400; p++) {
+      const v = s.low * Math.pow(s.high / s.low, p / 400);
+      points.push({ v, ...choose(choice, { ...values, [against]: v }) });
+    }
+    const known = points.map(p => p.value).filter(v => v > 0 && Number.isFinite(v));
+    const least = Math.min(...known), most = Math.max(...known), wide = most > 10 * least ? 1.1 : 1.5;
+    const y = scale(known.length ? least / wide : 1, known.length ? most * wide : 10, box.bottom, box.top);
+    xAxis(box, x, s);
+    const marks = decades(y, 8).map(n => Math.pow(10, n));
+    const lines = marks.length > 1 ? marks : [0, 1, 2, 3].map(k => Math.pow(10, y.a + (y.b - y.a) * (0.1 + 0.8 * k / 3)));
+    for (const value of lines) {
+      draw(box.svg, "line", { class: "grid", x1: box.left, x2: box.right, y1: y.at(value), y2: y.at(value) });
+      draw(box.svg, "text", { x: box.left + 4, y: y.at(value) - 3 }, plain(value, 3));
+    }
+    let from = 0;
+    for (let k = 1; k <= points.length; k++) {
+      if (k < points.length && points[k].best === points[from].best) continue;
+      const part = points.slice(from, Math.min(k + 1, points.length)), best = points[from].best;
+      const left = x.at(part[0].v), right = x.at(part[part.length - 1].v);
+      if (best < 0) draw(box.svg, "rect", { class: "beyond", x: left, y: box.top, width: right - left, height: box.bottom - box.top });
+      else {
+        const shown = part.filter(p => p.value > 0);
+        const path = shown.map((p, i) => `${i ? "L" : "M"}${x.at(p.v).toFixed(1)} ${y.at(p.value).toFixed(1)}`);
+        draw(box.svg, "path", { class: "curve", d: path.join(""), stroke: colour(choice.pieces[best]) });
+      }
+      from = k;
+    }
+    draw(box.svg, "text", { x: 4, y: 14 }, `${choice.title}${choice.unit === "1" ? "" : ` [${choice.unit}]`}`);
+    frame(box);
+    const here = choose(choice, values).value;
+    if (here > 0) draw(box.svg, "circle", { class: "here", cx: x.at(values[against]), cy: y.at(here), r: 5 });
+    box.svg.setAttribute("aria-label", `${choice.title} against ${s.name}. Here ${withUnit(here, choice.unit)}.`);
+  };
   const showMarks = marks => marks.forEach(m => {
     put(get(`o-${m.key}`), m.x);
     get(`m-${m.key}`).classList.toggle("off", !m.on);
@@ -284,8 +329,10 @@
     const query = new URLSearchParams();
     for (const s of data.sliders) query.set(s.name, String(values[s.name]));
     data.presets.forEach((list, k) => { if (get(`preset-${k}`).value) query.set(`preset${k}`, get(`preset-${k}`).value); });
-    query.set("x", plane[0]);
-    query.set("y", plane[1]);
+    if (plane.length) {
+      query.set("x", plane[0]);
+      query.set("y", plane[1]);
+    }
     return `#${query}`;
   };
   const restore = () => {
@@ -298,6 +345,10 @@
       const name = query.get(`preset${k}`);
       get(`preset-${k}`).value = list.options.some(o => o.name === name) ? name : list.chosen;
     });
+    if (!plane.length) {
+      data.sliders.forEach(s => showParameter(s.name));
+      return;
+    }
     const axes = ["x", "y"].map((key, k) => data.axes.includes(query.get(key)) ? query.get(key) : data.plane[k]);
     if (axes[0] !== axes[1]) plane.splice(0, 2, ...axes);
     ["x", "y"].forEach((key, k) => { get(`axis-${key}`).value = plane[k]; });
@@ -316,10 +367,14 @@
     showPresets();
     data.choices.forEach(showChoice);
     data.results.forEach(key => put(get(`o-${key}`), formulas[key](values)));
-    const marks = reached();
-    showMarks(marks);
-    drawCurves(marks);
-    drawRegions();
+    if (data.own) {
+      if (get("against")) drawOptimum();
+    } else {
+      const marks = reached();
+      showMarks(marks);
+      drawCurves(marks);
+    }
+    if (plane.length) drawRegions();
     clearTimeout(hashTimer);
     clearTimeout(sayTimer);
     if (!silent) {
@@ -357,7 +412,11 @@
     Object.keys(option.values).forEach(name => showParameter(name));
     update();
   }));
-  ["x", "y"].forEach((key, k) => get(`axis-${key}`).addEventListener("change", event => {
+  get("against")?.addEventListener("change", event => {
+    against = event.target.value;
+    update();
+  });
+  ["x", "y"].forEach((key, k) => get(`axis-${key}`)?.addEventListener("change", event => {
     if (plane[1 - k] === event.target.value) plane[1 - k] = plane[k];
     plane[k] = event.target.value;
     ["x", "y"].forEach((other, j) => { get(`axis-${other}`).value = plane[j]; });

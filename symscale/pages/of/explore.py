@@ -4,13 +4,13 @@ The formulas that a page evaluates are those that it shows, translated by SymPy'
 code printer.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import sympy as sp
 
 from symscale.errors import TooLargeError
-from symscale.language.symbols import notation
+from symscale.language.symbols import NOTATION, Notation, notation
 from symscale.pages.formats.html import asset, embedded, equation, inline, page
 from symscale.pages.formats.json import Json, number
 from symscale.pages.formulas.mathml import math
@@ -20,6 +20,10 @@ from symscale.studies.explorers.explorer import Choice, Explorer, Mark, Preset, 
 MOST_BYTES = 500_000
 _COLOURS = 4  # in explorer.css
 _BEYOND = "no run fits"
+END_OF_CONTROLS = """<p id="error" role="alert"></p>
+<div class="buttons"><button type="button" id="reset">Reset</button>\
+<button type="button" id="link" data-copy="">Copy link</button></div>
+</form>"""
 
 
 def explorer_page(explorer: Explorer) -> str:
@@ -70,7 +74,7 @@ def _formulas(formulas: Mapping[str, sp.Expr]) -> str:
 def _data(explorer: Explorer) -> dict[str, Json]:
     """What the script needs to know."""
     return {
-        "sliders": [_slider_data(s) for s in explorer.sliders],
+        "sliders": [slider_data(s, notation(s.symbol)) for s in explorer.sliders],
         "presets": [
             {
                 "options": [_preset_data(p) for p in options],
@@ -97,8 +101,8 @@ def _data(explorer: Explorer) -> dict[str, Json]:
     }
 
 
-def _slider_data(slider: Slider) -> dict[str, Json]:
-    entry = notation(slider.symbol)
+def slider_data(slider: Slider, entry: Notation) -> dict[str, Json]:
+    """What the script needs to know of a slider."""
     return {
         "name": entry.name, "unit": entry.unit, "short": _short(entry.meaning),
         "low": number(slider.low), "high": number(slider.high), "value": number(slider.value),
@@ -136,25 +140,21 @@ def _controls(explorer: Explorer) -> str:
         parts.append("</select></div>")
     for group in dict.fromkeys(s.group for s in explorer.sliders):
         parts.append(f"<fieldset><legend>{escape(group)}</legend>")
-        parts += [_slider(s) for s in explorer.sliders if s.group == group]
+        own = [s for s in explorer.sliders if s.group == group]
+        parts += [slider_control(s, notation(s.symbol)) for s in own]
         parts.append("</fieldset>")
-    parts += [
-        '<p id="error" role="alert"></p>',
-        '<div class="buttons"><button type="button" id="reset">Reset</button>'
-        '<button type="button" id="link" data-copy="">Copy link</button></div>',
-        "</form>",
-    ]
+    parts.append(END_OF_CONTROLS)
     return "\n".join(parts)
 
 
-def _slider(slider: Slider) -> str:
-    entry = notation(slider.symbol)
+def slider_control(slider: Slider, entry: Notation) -> str:
+    """A slider with its number, as HTML."""
     unit = "" if entry.unit == "1" else entry.unit
     broken = escape(unit).replace("/", "/<wbr>")
     said = escape(f"{entry.name}{f' in {unit}' if unit else ''}, as a number")
     return (
         f'<div class="slider"><label for="s-{entry.name}">{math(slider.symbol)} '
-        f"{inline(entry.meaning)}</label>"
+        f"{inline(entry.meaning) if entry.name in NOTATION else escape(entry.meaning)}</label>"
         f'<div class="line"><input type="range" id="s-{entry.name}" min="0" max="1000" step="1">'
         f'<input type="text" id="v-{entry.name}" inputmode="decimal" autocomplete="off" '
         f'spellcheck="false" aria-label="{said}"><span class="unit">{broken}</span>'
@@ -162,13 +162,14 @@ def _slider(slider: Slider) -> str:
     )
 
 
-def _value(key: str, unit: str) -> str:
+def value_of(key: str, unit: str) -> str:
+    """Where the script writes a value, with its unit."""
     shown = "" if unit == "1" else f" {escape(unit)}"
     return f'<span class="value"><output id="o-{key}" aria-live="off"></output>{shown}</span>'
 
 
 def _choice(choice: Choice, colours: Mapping[str, int]) -> str:
-    name, value = f'<strong id="n-{choice.key}"></strong>', _value(choice.key, choice.unit)
+    name, value = f'<strong id="n-{choice.key}"></strong>', value_of(choice.key, choice.unit)
     said = f"{name}: {value}" if choice.left is None else f"{math(choice.left)} = {value}: {name}"
     parts = [f"<section><h2>{escape(choice.title)}</h2>", f'<p class="headline">{said}</p>']
     if choice.note:
@@ -178,7 +179,7 @@ def _choice(choice: Choice, colours: Mapping[str, int]) -> str:
         shown = expr if choice.left is None else sp.Eq(choice.left, expr, evaluate=False)
         parts.append(
             f'<div class="piece" id="p-{key}" style="--c: var(--c{colours[name]})">'
-            f'<h3>{escape(name)} {_value(key, choice.unit)} <span class="badge">rules</span></h3>'
+            f'<h3>{escape(name)} {value_of(key, choice.unit)} <span class="badge">rules</span></h3>'
             f"{equation(shown)}</div>"
         )
     return "\n".join([*parts, "</section>"])
@@ -190,8 +191,9 @@ def _results(results: tuple[Result, ...]) -> str:
         shown = result.expr if result.left is None else sp.Eq(
             result.left, result.expr, evaluate=False
         )
+        value = value_of(result.key, result.unit)
         parts.append(
-            f'<div class="result"><h3>{escape(result.title)} {_value(result.key, result.unit)}</h3>'
+            f'<div class="result"><h3>{escape(result.title)} {value}</h3>'
             f'<p class="soft">{inline(result.note)}</p>{equation(shown)}</div>'
         )
     return "\n".join([*parts, "</section>"])
@@ -211,7 +213,7 @@ def _curves(explorer: Explorer) -> str:
 def _mark(mark: Mark, x: sp.Symbol) -> str:
     unit = notation(x).unit
     return (
-        f'<li id="m-{mark.key}">{escape(mark.title)}: {math(x)} = {_value(mark.key, unit)}'
+        f'<li id="m-{mark.key}">{escape(mark.title)}: {math(x)} = {value_of(mark.key, unit)}'
         f'<span id="f-{mark.key}"></span>{equation(sp.Eq(x, mark.expr, evaluate=False))}</li>'
     )
 
@@ -219,7 +221,13 @@ def _mark(mark: Mark, x: sp.Symbol) -> str:
 def _regions(explorer: Explorer) -> str:
     choice = explorer.choices[0]
     rules = "the least" if choice.function == "min" else "the greatest"
-    options = "".join(f"<option>{escape(str(name))}</option>" for name in _axes(explorer))
+    said = f"{choice.title}: each colour is the region in which its piece is {rules}."
+    return regions_section([str(name) for name in _axes(explorer)], said)
+
+
+def regions_section(axes: Sequence[str], said: str) -> str:
+    """The map of regions, with what stands under it."""
+    options = "".join(f"<option>{escape(name)}</option>" for name in axes)
     selects = "".join(
         f'<label>{text} <select id="axis-{key}">{options}</select></label>'
         for key, text in (("x", "Across"), ("y", "Up"))
@@ -227,6 +235,6 @@ def _regions(explorer: Explorer) -> str:
     return (
         f'<section><h2>Where which piece rules</h2>\n<div class="axes">{selects}</div>\n'
         '<figure><svg id="regions" role="img"></svg>'
-        f"<figcaption>{escape(choice.title)}: each colour is the region in which its piece is "
-        f"{rules}. Circle: the parameters as set.</figcaption></figure></section>"
+        f"<figcaption>{escape(said)} Circle: the parameters as set.</figcaption></figure>"
+        "</section>"
     )

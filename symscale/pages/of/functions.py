@@ -307,25 +307,25 @@ def problem_functions(answer: ProblemAnswer) -> ClosedForms:
                 ))
     if not functions:
         raise NoAnswerError("no closed form was found")
-    renamed: dict[Any, sp.Symbol] = {}
+    names: dict[Any, sp.Symbol] = {}
     entries, notes = {}, {}
     for q in (*problem.variables, *problem.parameters):
         taken = RESERVED | {p.entry.name for p in problem.parameters if p is not q}
         name = next(n for n in (q.entry.name + "_" * k for k in range(99)) if n not in taken)
-        renamed[q.symbol] = replace(q.entry, name=name).symbol
+        names[q.symbol] = replace(q.entry, name=name).symbol
         entries[name] = q.entry
         if q.symbol in answer.values:
             notes[name] = f" (here {inline(Number(answer.values[q.symbol], q.entry.unit, 8))})"
     given = (
-        replace(f, requires=tuple(dict.fromkeys((*f.requires, *_declared(answer, f)))))
+        replace(f, requires=tuple(dict.fromkeys((*f.requires, *declared(answer, f)))))
         for f in functions
     )
     return ClosedForms(
-        problem.title, _distinct(_renamed(f, renamed) for f in given), notes, entries
+        problem.title, _distinct(renamed(f, names) for f in given), notes, entries
     )
 
 
-def _renamed(function: Function, names: Mapping[Any, sp.Symbol]) -> Function:
+def renamed(function: Function, names: Mapping[Any, sp.Symbol]) -> Function:
     """A function with arguments that no language takes otherwise."""
     def relation(r: Any) -> Any:
         return type(r)(r.lhs.xreplace(names), r.rhs.xreplace(names), evaluate=False)
@@ -341,7 +341,7 @@ def _renamed(function: Function, names: Mapping[Any, sp.Symbol]) -> Function:
     )
 
 
-def _declared(answer: ProblemAnswer, function: Function) -> list[Relational]:
+def declared(answer: ProblemAnswer, function: Function) -> list[Relational]:
     """What a problem says of the parameters of a function, and the signs that it was solved by."""
     found: list[Relational] = []
     used = set(function.arguments)

@@ -511,3 +511,47 @@ def test_formulas_show_without_scripts(browser: Any, pages: dict[str, Path]) -> 
             assert page.locator(".eq").count() > 3
     finally:
         window.close()
+
+
+PARTLY = """
+title = "<!-- </script> & $x"
+minimize = "x + a/x + x^3 + a/x^2"
+[parameters]
+a = { default = 2, unit = "s", meaning = "the <b>load</b>" }
+best = { default = 1, lower = 0.5, upper = 20 }
+[variables]
+x = { upper = 5, meaning = "what's chosen" }
+[[constraints]]
+name = "at </b> least"
+expression = "x >= best"
+"""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_problem_of_ones_own(browser: Any, tmp_path: Path, width: int) -> None:
+    """The optimum at the least x, 1 + a + 1 + a at best = 1; where it lies inside, bounds."""
+    problem, path = tmp_path / "own.toml", tmp_path / "own.html"
+    text = PARTLY.replace('unit = "s", ', "").replace("a = {", 'a = { unit = "1",')
+    problem.write_text(text, encoding="utf-8")
+    assert run("explore", str(problem), "-o", str(path)).code == 0
+    with opened(browser, path, width=width) as page:
+        assert page.locator("h1").inner_text() == "<!-- </script> & $x"
+        type_in(page, "best_", "4")
+        assert shown(page)["o-optimum"] == pytest.approx(4 + 2 / 4 + 64 + 2 / 16)
+        assert page.locator("#n-optimum").inner_text() == "at </b> least"
+        assert shown(page)["o-result_0"] == 4
+        type_in(page, "best_", "0.5")
+        assert page.locator("#n-optimum").inner_text() == "no closed form rules here"
+        now = shown(page)
+        assert math.isnan(now["o-optimum"])
+        x = [k / 1000 for k in range(500, 5000)]
+        least = min(v + 2 / v + v**3 + 2 / v**2 for v in x)
+        assert now["o-result_least"] <= least <= now["o-result_most"]
+        assert page.locator("#curves .beyond").count() == 1
+        page.select_option("#against", "best_")
+        settle(page)
+        assert page.locator("#curves .beyond").count() == 2
+        assert page.locator("#curves path.curve").count() == 1
+        assert page.locator("#regions g path").count() == 1
+        width_now = page.evaluate("document.documentElement.scrollWidth")
+        assert width_now <= width
