@@ -63,9 +63,12 @@ def _own(file: str, sets: Sequence[str] | None) -> str:
     """The page of a problem of one's own."""
     from symscale.pages.of.explore_own import own_explorer_page
     from symscale.problems.answer import ProblemAnswer
-    from symscale.questions import own
+    from symscale.problems.enclosed import solved_or_enclosed
+    from symscale.problems.file import load_problem
+    from symscale.problems.settings import read_problem_settings
 
-    found = own.solve(Path(file), set=sets or ())
+    problem = load_problem(file)
+    found = solved_or_enclosed(problem, read_problem_settings(problem, sets or ()))
     if not isinstance(found, ProblemAnswer):
         raise InputError(
             "this problem is several geometric programs; give the numbers by --set that tell "

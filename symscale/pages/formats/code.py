@@ -217,6 +217,8 @@ def python(
     lines = [*_head(title, functions, notes, entries, "#"), *_PYTHON_HEAD.splitlines()[1:]]
     if any(f.laws for f in functions):
         lines += _PYTHON_SHARE.splitlines()[1:]
+    if any(re.search("coding[:=]", line) for line in lines[:2]):  # as of "Decoding: a batch"
+        lines.insert(0, "# coding: utf-8")
     for function in functions:
         names = ", ".join(map(str, function.arguments))
         lines += ["", "", *_remarks(function, "#")]

@@ -198,10 +198,11 @@ def _optimum(found: ProblemAnswer) -> str:
         parts.append("<p>The closed forms do not cover all parameters; bounds stand below.</p>")
     for k, piece in enumerate(found.pieces):
         rules = "".join(equation(r) for r in piece.region)
+        reached = "" if piece.status == "optimal" else "<p>Approached; no point attains it.</p>"
         parts.append(
             f'<div class="piece" id="p-optimum_{k}" style="--c: var(--c{k % _COLOURS})">'
             f"<h3>{escape(_label(found, k))} {value_of(f'optimum_{k}', problem.unit)} "
-            f'<span class="badge">rules</span></h3>{equation(piece.expr)}'
+            f'<span class="badge">rules</span></h3>{equation(piece.expr)}{reached}'
             + (f"<details><summary>Where it rules</summary>{rules}</details>" if rules else "")
             + "</div>"
         )

@@ -202,7 +202,8 @@ def limit_functions(name: str, limit: Limit) -> list[Function]:
 def _piecewise(optimum: Function, pieces: Sequence[Piece | AnswerPiece]) -> list[Function]:
     """An optimum, the name of the piece that rules, and each piece where it does."""
     if not pieces[1:]:
-        return [replace(optimum, cases=(), requires=(*optimum.requires, *sum(optimum.cases, ())))]
+        return [replace(optimum, cases=(), requires=(*optimum.requires, *sum(optimum.cases, ())),
+                        meaning=optimum.meaning + _approached(pieces[0]))]
     extreme = "least" if optimum.least else "greatest"
     whole, rule = f"the {extreme} of its pieces", f"; the {extreme} does"
     if optimum.cases:
@@ -221,10 +222,15 @@ def _piecewise(optimum: Function, pieces: Sequence[Piece | AnswerPiece]) -> list
         functions.append(replace(
             optimum, name=identifier(optimum.name, piece.name), values=(piece.expr,), cases=(),
             meaning=f"{optimum.meaning.partition(',')[0]} where the piece '{piece.name}' rules"
-            f"{binding}",
+            f"{binding}{_approached(piece)}",
             requires=tuple(region),
         ))
     return functions
+
+
+def _approached(piece: Piece | AnswerPiece) -> str:
+    infimum = isinstance(piece, AnswerPiece) and piece.status == "infimum"
+    return "; it is approached, and no point attains it" if infimum else ""
 
 
 def answer_functions(answer: LimitsAnswer) -> ClosedForms:

@@ -13,12 +13,14 @@ import sympy as sp
 
 from commands import answer, refusal
 from pages import NASTY, parsed
-from places import ROOT
+from places import DATA, ROOT
 from symscale.algebra.sums.numeric import minimize
 from symscale.errors import NoAnswerError
 from symscale.pages.of.explore_own import own_explorer_page
 from symscale.problems.answer import ProblemAnswer
-from symscale.questions import own
+from symscale.problems.answer import answer as answered
+from symscale.problems.file import problem_of_text
+from symscale.problems.settings import read_problem_settings
 
 PROBLEMS = ROOT / "docs" / "problems"
 PARTLY = """
@@ -51,14 +53,14 @@ expression = "M <= c"
 CASES = {
     "mixed": (PROBLEMS / "mixed-parallelism.toml").read_text(encoding="utf-8"),
     "energy": (PROBLEMS / "network-energy.toml").read_text(encoding="utf-8"),
+    "moe": (DATA / "sums" / "a-moe.toml").read_text(encoding="utf-8"),
     "partly": PARTLY, "products": PRODUCTS,
 }
 
 
 def solved(text: str) -> ProblemAnswer:
-    found = own.solve(text)
-    assert isinstance(found, ProblemAnswer)
-    return found
+    problem = problem_of_text(text)
+    return answered(problem, read_problem_settings(problem, ()))
 
 
 def data_of(page: str) -> Any:
