@@ -13,7 +13,7 @@ from symscale.algebra.exact.domain import Domain, IndeterminateSignError
 from symscale.algebra.exact.monomial import ONE, Monomial
 from symscale.algebra.sums.piece import SumPiece, Values
 from symscale.algebra.sums.program import GeometricProgram, SumConstraint
-from symscale.algebra.sums.values import Requirement, Signed
+from symscale.algebra.sums.values import Requirement, Signed, put_into
 from symscale.errors import FormulaError
 
 _DIGITS = 40
@@ -220,9 +220,9 @@ class Curve:
             return None
         values = dict([self.given])
         return GeometricProgram(
-            program.variables, tuple(t.substitute(values) for t in program.objective),
+            program.variables, tuple(put_into(t, values) for t in program.objective),
             tuple(
-                SumConstraint(c.name, tuple(t.substitute(values) for t in c.terms), c.relation,
+                SumConstraint(c.name, tuple(put_into(t, values) for t in c.terms), c.relation,
                               c.reason, c.source)
                 for c in program.constraints
             ),
@@ -233,7 +233,7 @@ class Curve:
         """A requirement with what the law makes of the replaced parameter in its place."""
         if self.given is None:
             return requirement
-        ratio = requirement.ratio.substitute(dict([self.given]))
+        ratio = put_into(requirement.ratio, dict([self.given]))
         return Requirement.of(ratio, ONE, requirement.relation)
 
     def put_into(self, piece: SumPiece) -> SumPiece:
@@ -241,18 +241,18 @@ class Curve:
         values = dict([self.given] if self.given else [])
 
         def put(monomials: Iterable[Monomial]) -> tuple[Monomial, ...]:
-            return tuple(m.substitute(values) for m in monomials)
+            return tuple(put_into(m, values) for m in monomials)
 
         return replace(
-            piece, value=piece.value.substitute(values),
+            piece, value=put_into(piece.value, values),
             requirements=tuple(map(self.free_of, piece.requirements)),
             places=tuple(
-                replace(p, values={x: m.substitute(values) for x, m in p.values.items()},
+                replace(p, values={x: put_into(m, values) for x, m in p.values.items()},
                         requirements=tuple(map(self.free_of, p.requirements)))
                 for p in piece.places
             ),
             worth={
-                name: Signed(w.shared.substitute(values), put(w.positive), put(w.negative))
+                name: Signed(put_into(w.shared, values), put(w.positive), put(w.negative))
                 for name, w in piece.worth.items()
             },
         )

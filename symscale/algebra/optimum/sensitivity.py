@@ -82,7 +82,7 @@ def sensitivities(
         >>> from symscale.algebra.exact.domain import Domain
         >>> from symscale.algebra.sums.numeric import minimize
         >>> from symscale.language.symbols import symbols
-        >>> x, a = symbols("N A")
+        >>> x, a = symbols("N J")
         >>> program = GeometricProgram(
         ...     (x,), (Monomial.of(x), Monomial.of(a/x)), (), Domain())
         >>> values = {a: sp.Integer(4)}

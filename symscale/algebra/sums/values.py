@@ -129,6 +129,32 @@ def signed_terms(expr: sp.Expr) -> Terms:
     return tuple(found)
 
 
+def put_into(monomial: Monomial, values: Mapping[sp.Symbol, Monomial]) -> Monomial:
+    """A monomial with symbols replaced, also in the sums that are its factors.
+
+    These are positive where they were, whatever they look like then.
+
+    Raises:
+        FormulaError: If a sum vanishes.
+
+    Example:
+        >>> from symscale.language.symbols import symbols
+        >>> J, K, L = symbols("J K L")
+        >>> put_into(Monomial.of(J + 1)**2, {J: total([Monomial.of(K)], [Monomial.of(L)])}).expr
+        (K - L + 1)**2
+    """
+    result = ONE
+    for atom, exponent in monomial.powers:
+        if atom.is_Add and atom.free_symbols & values.keys():
+            sides: tuple[list[Monomial], list[Monomial]] = ([], [])
+            for c, m in signed_terms(atom):
+                sides[bool(c < 0)].append(put_into(m, values) * Monomial.of(abs(c)))
+            result = result * total(*sides) ** exponent
+        else:
+            result = result * Monomial.from_powers({atom: exponent}).substitute(values)
+    return result
+
+
 def positive_number(weight: sp.Expr) -> Monomial:
     """A positive rational function of exponents as a monomial."""
     return Monomial.of(weight) if weight.is_Rational else as_sum(sp.factor(weight))
