@@ -1,6 +1,6 @@
 """LaTeX of names: what is accepted compiles and draws, all else is refused."""
 
-import shutil
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -49,8 +49,7 @@ def test_what_is_accepted_draws_and_reads_back() -> None:
         parser.parse(f"${tex}^{{2}} + {tex}_0$" if "_" not in tex else f"${tex}^{{2}}$")
 
 
-@pytest.mark.skipif(not shutil.which("pdflatex"), reason="needs pdflatex")
-def test_what_is_accepted_compiles(tmp_path: Path) -> None:
+def test_what_is_accepted_compiles(need_program: Callable[[str], str], tmp_path: Path) -> None:
     formulas = []
     for text in WRITTEN:
         shown = Document("", (paragraph(Formula(N**3 / b)),), {"N": parse_latex(text).tex})
@@ -58,7 +57,7 @@ def test_what_is_accepted_compiles(tmp_path: Path) -> None:
         assert parse_latex(text).tex in formulas[-1]
     body = "\n\n".join(formulas)
     whole = f"{latex.PREAMBLE}\\begin{{document}}\n{body}\n\\end{{document}}\n"
-    compile_latex("pdflatex", whole, tmp_path)
+    compile_latex(need_program("pdflatex"), whole, tmp_path)
 
 
 @pytest.mark.parametrize("seed", sample(30).seeds)

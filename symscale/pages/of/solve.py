@@ -26,7 +26,7 @@ from symscale.pages.formats.document import (
 from symscale.pages.formats.references import References
 from symscale.pages.formulas import exponents
 from symscale.pages.formulas.names import typeset_as
-from symscale.pages.of.solve_curves import curve_blocks, draw_curve
+from symscale.pages.of.solve_curves import curve_blocks, draw_curve, share_here
 from symscale.pages.of.solve_data import (
     Sweeps,
     problem_data,
@@ -89,6 +89,8 @@ def _headline(found: ProblemAnswer) -> list[Block]:
             )
         if found.limit is None and len(found.pieces) > 1:
             blocks.append(_equation(found, ruling))
+            if ruling.curve is not None:
+                blocks += share_here(found, ruling, ruling.curve)
     if found.numerical is not None:
         blocks.append(
             paragraph(

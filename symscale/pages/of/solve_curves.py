@@ -55,7 +55,7 @@ def curve_blocks(found: ProblemAnswer, piece: AnswerPiece) -> list[Block]:
         blocks.append(Equation(Compared(k, curve.law, sp.Eq)))
     else:
         blocks.append(Equation(Compared(curve.law, curve.number, sp.Eq)))
-    blocks += _here(found, piece, curve)
+    blocks += share_here(found, piece, curve)
     blocks += _limits(found, piece, curve)
     blocks += _shares(found, piece, curve)
     blocks += _table(found, piece, curve)
@@ -79,7 +79,8 @@ def _law(found: ProblemAnswer, curve: Curve) -> Block:
     return paragraph(*words, ":")
 
 
-def _here(found: ProblemAnswer, piece: AnswerPiece, curve: Curve) -> list[Block]:
+def share_here(found: ProblemAnswer, piece: AnswerPiece, curve: Curve) -> list[Block]:
+    """The share at the numbers given, where the piece rules there."""
     share = curve.share(found.values) if found.ruling is piece else None
     if share is None:
         return []
