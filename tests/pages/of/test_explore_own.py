@@ -15,7 +15,7 @@ from commands import answer, refusal
 from pages import NASTY, parsed
 from places import DATA, ROOT
 from symscale.algebra.sums.numeric import minimize
-from symscale.errors import NoAnswerError
+from symscale.errors import InfeasibleError, NoAnswerError, UnboundedError
 from symscale.pages.of.explore_own import own_explorer_page
 from symscale.problems.answer import ProblemAnswer
 from symscale.problems.answer import answer as answered
@@ -97,7 +97,7 @@ def test_the_page_finds_the_numerical_optimum(
         for _ in range(20)
     ]
     symbols = {q.entry.name: q.symbol for q in found.problem.parameters}
-    ruled, open_, none = 0, 0, 0
+    ruled, open_, lost = 0, 0, 0
     for values, got in zip(
         given, computed(page, given, tmp_path, need_program("node")), strict=True
     ):
@@ -107,9 +107,12 @@ def test_the_page_finds_the_numerical_optimum(
         }
         try:
             best = minimize(found.program, {**found.values, **numbers})
-        except NoAnswerError:
-            none += 1
+        except (InfeasibleError, UnboundedError):
             assert got["rules"] == ""
+            continue
+        except NoAnswerError:  # of the search, which here is only the other route
+            lost += 1
+            assert lost <= 2
             continue
         if got["rules"] == "":
             open_ += 1
