@@ -94,8 +94,9 @@ def test_a_case_for_each_sign() -> None:
     (piece,) = [p for p in found.pieces if p.status == "optimal"]
     assert {str(s) for s in piece.expr.free_symbols} == set("abcd")
     text = " ".join(page_of(found).printed(found, "text").split())
-    assert "The objective n has no bound where a <= d and b <= c" in text
-    assert "The objective n has no bound where b <= c and d <= a" in text
+    assert "the objective n has no bound where a <= d and b <= c" in text
+    assert "the objective n has no bound where b <= c and d <= a" in text
+    assert "d < a" in text or "a < d" in text  # nowhere a difference in a formula vanishes
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ def test_numbers_tell_which_sign(values: dict[str, float], best: float) -> None:
         assert found.ruling is not None
         assert found.exact
         assert number(found) == pytest.approx(best, rel=1e-12)
-        assert {str(c) for c in found.ruling.region} >= {"c <= b"}
+        assert {str(c) for c in found.ruling.region} >= {"c < b"}
         assert found.certificates().theorems.verdict.holds
         assert values["a"] + values["b"] * best == pytest.approx(
             values["c"] * best + values["d"])

@@ -29,7 +29,7 @@ from symscale.algebra.sums.projection import (
     project,
 )
 from symscale.algebra.sums.recession import Direction, RecessionReduction, reduce, shrinking
-from symscale.algebra.sums.values import Requirement, Signed
+from symscale.algebra.sums.values import Requirement, Signed, sides_of, total
 
 MAX_ACTIVE_SETS = 4000
 MAX_CHOICES = 40_000
@@ -217,11 +217,27 @@ def _ruling(
     names = tuple(c.name for c in binding)
     direction = reduction.direction if infimum else {}
     value = least**-1 if search.program.inverse else least
+    found = _strictly(found, [value, *(m for p in places for m in p.values.values())])
     return SumPiece(
         value, names, tuple(found), tuple(places), projection.ranges,
         "infimum" if infimum else "optimal", direction, shrink, tuple(signs), worth,
         along=along,
     ), True
+
+
+def _strictly(
+    requirements: Sequence[Requirement], monomials: Sequence[Monomial]
+) -> list[Requirement]:
+    """Requirements without the equality at which a difference in a formula would vanish."""
+    positive = set()
+    for atom in {a for m in monomials for a in m.atoms if a.is_Add}:
+        above, below = sides_of(atom)
+        if above and below:
+            positive.add(Requirement.of(total(below), total(above)).ratio)
+    return [
+        replace(r, relation="<") if r.relation == "<=" and r.ratio in positive else r
+        for r in requirements
+    ]
 
 
 def _shrink(search: _Search, binding: Sequence[SumConstraint]) -> Direction | None:

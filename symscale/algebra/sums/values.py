@@ -129,6 +129,14 @@ def signed_terms(expr: sp.Expr) -> Terms:
     return tuple(found)
 
 
+def sides_of(expr: sp.Expr) -> tuple[list[Monomial], list[Monomial]]:
+    """The terms of a sum above zero, and those below zero, turned round."""
+    sides: tuple[list[Monomial], list[Monomial]] = ([], [])
+    for c, m in signed_terms(expr):
+        sides[bool(c < 0)].append(m * Monomial.of(abs(c)))
+    return sides
+
+
 def put_into(monomial: Monomial, values: Mapping[sp.Symbol, Monomial]) -> Monomial:
     """A monomial with symbols replaced, also in the sums that are its factors.
 
@@ -146,9 +154,7 @@ def put_into(monomial: Monomial, values: Mapping[sp.Symbol, Monomial]) -> Monomi
     result = ONE
     for atom, exponent in monomial.powers:
         if atom.is_Add and atom.free_symbols & values.keys():
-            sides: tuple[list[Monomial], list[Monomial]] = ([], [])
-            for c, m in signed_terms(atom):
-                sides[bool(c < 0)].append(put_into(m, values) * Monomial.of(abs(c)))
+            sides = ([put_into(m, values) for m in side] for side in sides_of(atom))
             result = result * total(*sides) ** exponent
         else:
             result = result * Monomial.from_powers({atom: exponent}).substitute(values)

@@ -63,8 +63,7 @@ def _chapter(found: ProblemAnswer) -> list[Block]:
         try:
             found.check()
         except NoAnswerError as error:
-            said = str(error)
-            return [paragraph(f"{said[:1].upper()}{said[1:]}.")]
+            return [paragraph(f"With what stands in the title as constraints, {error}.")]
     for block in problem_document(found, {}).blocks[2:]:
         if block == Heading("Given"):
             break
